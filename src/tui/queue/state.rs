@@ -1,5 +1,5 @@
-//! The list: actions in groups, in the order they are shown. Arrivals come in where they move nothing between the top of the
-//! screen and the cursor ([`Queue::admit`]); settled actions stay in place until [`Queue::take_in`].
+//! The list: actions in groups, in display order. Arrivals are inserted where they move no row between the top of the
+//! screen and the cursor ([`Queue::admit`]); settled actions stay until [`Queue::take_in`].
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,85 +15,76 @@ use super::same::{Proposes, Same, SameIndex};
 use super::slots::{ByKey, Slot, State};
 use super::tally::{Marks, Tally};
 
-/// Where the reviewer is: an identity, never a row number.
+/// The cursor's position, by identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cursor {
     Header(GroupKey),
     Action(ActionKey),
 }
 
-/// One visible line, by index.
+/// A visible line, as an index into groups or slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     Header(u32),
     Action(u32),
 }
 
-/// A line and where it stands on the screen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
     pub line: Line,
-    /// Its index.
     pub at: usize,
-    /// Rows of the screen, from the list's first.
+    /// Row of the screen, counted from the list's first.
     pub row: u16,
     pub height: u16,
 }
 
-/// Rows in the order they came in: mostly that of the list.
+/// Rows in order of arrival, which is nearly list order.
 pub(crate) type Held = IndexMap<ActionKey, Entry, RandomState>;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) slots: Vec<Slot>,
     pub(crate) by_key: ByKey,
-    /// Arrivals that wait to come into the list.
+    /// Arrivals that are not listed yet.
     pub(crate) held: Held,
     pub(crate) group_by: GroupBy,
     pub(crate) sort_by: SortBy,
-    /// All actions in the order of the list, filtered out ones too.
+    /// Indices of all actions in list order, including filtered ones.
     pub(crate) order: Vec<u32>,
-    /// By index, whether the filter shows an action; `None` without a filter.
+    /// Which rows the filter shows, by index; `None` without a filter.
     pub(crate) shown: Option<Vec<bool>>,
-    /// All groups there would be without a filter; a slot knows its own.
+    /// All groups, as if there were no filter; a slot has its number.
     pub(crate) buckets: Buckets,
-    /// Another order that is looked for.
     pub(crate) sorting: Option<Sorting>,
-    /// Another grouping that is looked for.
     pub(crate) regrouping: Option<Regrouping>,
     pub(crate) batches: HashMap<BatchKey, u32, RandomState>,
-    /// Index of a bucket's group; none when nothing of it is shown.
+    /// Index of each bucket's group; [`NOWHERE`](super::slots::NOWHERE) if it has no visible row.
     pub(crate) group_of_bucket: Vec<u32>,
-    /// Groups that are folded where others are not, or the other way round.
+    /// Groups whose fold state differs from the default.
     pub(crate) turned: HashSet<GroupKey>,
     pub(crate) groups: Vec<Group>,
     pub(crate) lines: Vec<Line>,
     pub(crate) cursor: Option<Cursor>,
     pub(crate) at: usize,
-    /// The first visible line on screen.
     pub top: usize,
     pub marks: Marks,
-    /// The other end of a range, and its line.
     pub(crate) anchor: Option<(Cursor, usize)>,
-    /// Grows whenever the rows that are shown may be others.
+    /// Changes whenever the visible rows may have changed.
     pub(crate) arrangement: u64,
-    /// How often what was settled left the list.
+    /// Number of times that settled rows were removed.
     pub(crate) reloads: u32,
-    /// Rows whose decision is on its way.
     pub(crate) sending: usize,
-    /// Rows are in the order that are in no group yet.
+    /// Some rows are in the order but not in a group yet.
     pub(crate) is_woven: bool,
-    /// How often a row came to belong elsewhere than it stands, since the last reload.
+    /// Number of rows that moved to another place or group since the last reload.
     pub(crate) strays: u32,
-    /// Something left the list, or did not come into it, since the first page of a list came that comes in pages.
+    /// Some rows left or were left out since the first page of a list that loads in pages.
     pub(crate) has_left: bool,
-    /// What its rows come to.
     pub(crate) tally: Tally,
-    /// Which rows may propose the same.
     pub(crate) same: SameIndex,
-    /// Snoozed, in the list or not.
+    /// Snoozed actions, listed or not.
     pub(crate) away: HashSet<ActionKey>,
-    /// A filter asks for what is snoozed.
+    /// The filter asks for snoozed actions.
     pub(crate) shows_away: bool,
 }
 
@@ -118,7 +109,7 @@ impl Queue {
         self.held.values()
     }
 
-    /// Those that wait to come into the list and can be decided.
+    /// Returns the waiting arrivals that can be decided.
     pub(crate) fn held_pending(&self) -> impl Iterator<Item = &Entry> {
         self.held().filter(|entry| entry.row.status.is_pending())
     }
@@ -131,7 +122,6 @@ impl Queue {
         self.cursor.as_ref()
     }
 
-    /// Place of the cursor among the visible lines.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
@@ -144,7 +134,7 @@ impl Queue {
         self.sort_by
     }
 
-    /// Another number when other rows are shown.
+    /// Changes whenever the visible rows change.
     pub(crate) fn arrangement(&self) -> u64 {
         self.arrangement
     }
@@ -153,7 +143,7 @@ impl Queue {
         self.slots.get(self.index(key)? as usize)
     }
 
-    /// Index of an action, for [`Self::go_to_action`].
+    /// Returns the index of an action, for [`Self::go_to_action`].
     pub(crate) fn index(&self, key: &ActionKey) -> Option<u32> {
         self.by_key.get(&self.slots, key)
     }
@@ -170,27 +160,26 @@ impl Queue {
         self.group(self.group_index(key)?)
     }
 
-    /// `None` for an action that the filter does not show.
+    /// `None` for an action that the filter hides.
     pub(crate) fn group_of(&self, slot: &Slot) -> Option<&Group> {
         self.group(slot.group)
     }
 
-    /// The action is in the list, folded or not, and not filtered out.
+    /// Returns true if the action is in the list, folded or not, and not filtered out.
     pub(crate) fn is_shown(&self, key: &ActionKey) -> bool {
         self.get(key).is_some_and(|slot| self.group_of(slot).is_some())
     }
 
-    /// It is in the list, and the filter does not show it.
+    /// Returns true if the action is in the list but filtered out.
     pub(crate) fn is_filtered_out(&self, key: &ActionKey) -> bool {
         self.get(key).is_some_and(|slot| self.group_of(slot).is_none())
     }
 
-    /// How many actions the filter shows.
     pub(crate) fn n_shown(&self) -> usize {
         self.groups.iter().map(|group| group.slots.len()).sum()
     }
 
-    /// The action under the cursor; `None` on a group's header.
+    /// Returns the action under the cursor; `None` on a header.
     pub(crate) fn here(&self) -> Option<&Slot> {
         match self.cursor.as_ref()? {
             Cursor::Action(key) => self.get(key),
@@ -198,7 +187,6 @@ impl Queue {
         }
     }
 
-    /// The group under the cursor, or of the action under it.
     pub(crate) fn group_here(&self) -> Option<&Group> {
         match self.cursor.as_ref()? {
             Cursor::Action(key) => self.group(self.get(key)?.group),
@@ -206,7 +194,7 @@ impl Queue {
         }
     }
 
-    /// What is pending of a batch, filtered out or not, in the order of the list.
+    /// Returns a batch's pending actions in list order, including filtered ones.
     pub(crate) fn calls(&self, batch: &BatchKey) -> Vec<&Slot> {
         let Some(nth) = self.batches.get(batch) else { return Vec::new() };
         let mut calls: Vec<&Slot> =
@@ -215,19 +203,19 @@ impl Queue {
         calls
     }
 
-    /// Puts the cursor on a visible line; past the end is the last one.
+    /// Puts the cursor on a line, at most the last one.
     pub(crate) fn go_to(&mut self, line: usize) {
         self.at = line.min(self.lines.len().saturating_sub(1));
         self.cursor = self.lines.get(self.at).and_then(|line| self.identity(*line));
     }
 
-    /// Puts the cursor on the first action rather than on its header: the preview has something to show.
+    /// Puts the cursor on the first action instead of its header, so that the preview shows something.
     pub(crate) fn go_to_first(&mut self) {
         self.top = 0;
         self.go_to(usize::from(matches!(self.lines.first(), Some(Line::Header(_)))));
     }
 
-    /// Puts the cursor on an action, unfolding its group. One that is filtered out leaves the cursor where it is.
+    /// Puts the cursor on an action and unfolds its group. Does nothing if the action is filtered out.
     pub(crate) fn go_to_action(&mut self, index: u32) {
         let Some(slot) = self.slot(index) else { return };
         let (key, group) = (slot.entry.key.clone(), slot.group);
@@ -239,7 +227,7 @@ impl Queue {
         self.find_cursor();
     }
 
-    /// Puts the cursor on what is still there of where it was.
+    /// Puts the cursor back on its action or group, if that still exists.
     pub(crate) fn go_to_identity(&mut self, cursor: &Cursor) {
         match cursor {
             Cursor::Action(key) => {
@@ -256,7 +244,7 @@ impl Queue {
         }
     }
 
-    /// All actions in the order of the list, folded ones too, starting after the cursor and going round.
+    /// Returns all actions in list order, folded ones included, starting after the cursor and wrapping around.
     pub(crate) fn after_cursor(&self) -> impl DoubleEndedIterator<Item = u32> {
         let (group, nth) = self.place();
         let tail = self.groups.iter().skip(group + 1).chain(self.groups.iter().take(group));
@@ -266,7 +254,7 @@ impl Queue {
         after.iter().chain(rest).chain(before.iter()).copied()
     }
 
-    /// Index of the cursor's group, and how many of its actions stand at or before the cursor.
+    /// Returns the index of the cursor's group, and the number of its actions up to the cursor.
     fn place(&self) -> (usize, usize) {
         match &self.cursor {
             None => (0, 0),
@@ -280,19 +268,17 @@ impl Queue {
         }
     }
 
-    /// Index of a group, for folding.
     pub(crate) fn group_index(&self, key: &GroupKey) -> Option<u32> {
         let bucket = self.buckets.number(key)?;
         let group = *self.group_of_bucket.get(bucket as usize)?;
         self.group(group).map(|_| group)
     }
 
-    /// Takes what was approved lately.
     pub(crate) fn ran(&mut self, ran: Vec<Ran>) {
         self.same.add(ran);
     }
 
-    /// Another action that proposes the same as this one that is pending.
+    /// Returns another action that proposes the same as this pending one.
     pub(crate) fn same_as(&self, slot: &Slot, now: Timestamp) -> Option<Same> {
         if !slot.counts_as_pending() || (self.slots.len() < 2 && self.same.knows_none()) {
             return None;
@@ -301,12 +287,11 @@ impl Queue {
         self.same.find(&self.slots, &proposes, now, |_| true)
     }
 
-    /// With some pending action of the list that may be done: what no row has need not be looked for row by row.
+    /// Returns true if `is` holds for some pending action. Faster than looking at each row.
     pub(crate) fn any_can(&self, is: impl Fn(&Capabilities) -> bool) -> bool {
         self.tally.any_can(is)
     }
 
-    /// Changes where an action stands, in place.
     pub(crate) fn set_state(&mut self, key: &ActionKey, state: State) {
         let Some(slot) = self.index(key).and_then(|index| self.slots.get_mut(index as usize)) else {
             return;
@@ -339,12 +324,10 @@ impl Queue {
         }
     }
 
-    /// Came since the last reload.
     pub(crate) const fn is_fresh(&self, slot: &Slot) -> bool {
         slot.since > self.reloads
     }
 
-    /// What a visible line is about.
     pub(crate) fn identity(&self, line: Line) -> Option<Cursor> {
         match line {
             Line::Header(index) => self.group(index).map(|group| Cursor::Header(group.key.clone())),
@@ -353,10 +336,8 @@ impl Queue {
     }
 }
 
-// Which lines are on screen, and where.
-
 impl Queue {
-    /// The lines that stand on so many rows of the screen, from the first that is on it. One whose second row is not there has one.
+    /// Returns the lines on `rows` rows of the screen. The last line may have room for its first row only.
     pub(crate) fn placed(&self, rows: u16, density: Density) -> impl Iterator<Item = Placed> {
         let mut row = 0;
         let lines = self.lines.iter().enumerate().skip(self.top);
@@ -368,7 +349,7 @@ impl Queue {
         })
     }
 
-    /// The first line on screen where `last` is the last one that is wholly on it.
+    /// Returns the first line on screen if `last` is the last one fully visible.
     pub(crate) fn first_above(&self, last: usize, rows: usize, density: Density) -> usize {
         let mut left = rows;
         let lines = self.lines.get(..=last).unwrap_or_default().iter().rev();

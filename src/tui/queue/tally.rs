@@ -1,4 +1,4 @@
-//! What the rows of the list come to, kept up to date row by row: counting 100,000 anew takes too long for each change.
+//! Counts of the list's rows, updated incrementally, because counting 100,000 rows for each change takes too long.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
@@ -12,38 +12,37 @@ use super::slots::{CountsAs, Slot};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stats {
     pub pending: usize,
-    /// Actions that ran, and nobody knows what became of them.
+    /// Actions with an unknown outcome.
     pub unknown: usize,
     pub by_source: Vec<(SourceName, usize)>,
-    /// In the order of their names, as is the next.
+    /// Sorted by name, like `by_tool`.
     pub by_agent: Vec<(Untrusted, usize)>,
     pub by_tool: Vec<(Untrusted, usize)>,
-    /// Low, medium, high (and unknown words), critical.
+    /// Low, medium, high (including unknown words), critical.
     pub risks: [usize; 4],
     pub oldest: Option<Timestamp>,
-    /// When the next action that is on offer expires.
+    /// When the next pending action expires.
     pub next_expiry: Option<Timestamp>,
-    /// Different missions with a pending action: they wait until somebody decides.
+    /// Missions that are blocked by a pending action.
     pub missions: usize,
-    /// Different agents with a pending action.
     pub agents: usize,
 }
 
 impl Stats {
-    /// High, critical, or a word this version does not know.
+    /// Number of high, critical and unknown risks.
     pub(crate) fn high_risk(&self) -> usize {
         let [_, _, high, critical] = self.risks;
         high + critical
     }
 }
 
-/// How many rows there are of each. A kind that has none any more stays for a while.
+/// Counts by kind. Kinds without rows are kept for a while.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     lost: usize,
     pending: usize,
     kinds: Kinds,
-    /// What may be done with those that are pending: mostly the same with all.
+    /// Capabilities of the pending rows; usually all the same.
     cans: Vec<(Capabilities, usize)>,
     agents: BTreeMap<Untrusted, usize>,
     agents_of: HashMap<OfSource, usize, RandomState>,
@@ -52,7 +51,7 @@ pub(crate) struct Tally {
     expiries: BTreeMap<Timestamp, usize>,
 }
 
-/// What many rows have in common, looked up by a number that stands with the row: rows are large, and far apart.
+/// Fields that many rows share, referred to by number because rows are large and scattered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Kind {
     pub source: SourceName,
@@ -62,10 +61,10 @@ pub(crate) struct Kind {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kinds {
-    /// With how many rows each has that count as pending.
+    /// Kinds with their number of pending rows.
     all: Vec<(Kind, usize)>,
     numbers: HashMap<Kind, u32, RandomState>,
-    /// Asked for last: rows that are alike come together.
+    /// The kind looked up last, because equal rows arrive together.
     last: u32,
 }
 
@@ -89,14 +88,12 @@ impl Kinds {
         self.last
     }
 
-    /// So many rows more, or fewer.
     fn change(&mut self, number: u32, by: isize) {
         if let Some((_, count)) = self.all.get_mut(number as usize) {
             *count = count.saturating_add_signed(by);
         }
     }
 
-    /// How many rows there are by what `name` says of their kind.
     fn counted<K: Ord>(&self, name: impl Fn(&Kind) -> K) -> BTreeMap<K, usize> {
         let mut counts = BTreeMap::new();
         for (kind, count) in self.all.iter().filter(|(_, count)| *count > 0) {
@@ -107,7 +104,6 @@ impl Kinds {
 }
 
 impl Tally {
-    /// Of all these.
     pub(crate) fn of(slots: &mut [Slot]) -> Self {
         let mut tally = Self::default();
         for slot in slots {
@@ -127,7 +123,6 @@ impl Tally {
         }
     }
 
-    /// One that came.
     pub(crate) fn leaves(&mut self, slot: &Slot) {
         if let Some(counts) = slot.counts_as() {
             self.change(&slot.entry, slot.kind, counts, -1);
@@ -174,7 +169,6 @@ impl Tally {
         }
     }
 
-    /// Some pending action may be treated so.
     pub(crate) fn any_can(&self, is: impl Fn(&Capabilities) -> bool) -> bool {
         self.cans.iter().any(|(can, _)| is(can))
     }
@@ -229,33 +223,30 @@ fn change(
     }
 }
 
-/// How many actions are marked, and what they come to.
+/// Number of marked actions, and a summary of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
     count: usize,
-    /// So many marks went because their actions are settled.
+    /// Number of marks lost because their actions were settled.
     gone: usize,
-    /// Made when it is asked for.
     sums: OnceCell<MarkSums>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MarkSums {
-    /// Those that the filter does not show.
+    /// Marked actions that the filter hides.
     pub hidden: usize,
-    /// All of them, where they are few.
     pub few: Vec<ActionKey>,
-    /// Tools and risks of those that are shown, with how many actions each has; the most harmful first.
+    /// Tools and risks of the visible marked actions with their number, most harmful first.
     pub tools: Vec<(Untrusted, Risk, usize)>,
 }
 
 impl Marks {
-    /// Nothing is marked: what went before is of no interest any more.
+    /// Resets the number of lost marks.
     pub(crate) fn begin(&mut self) {
         self.gone = 0;
     }
 
-    /// One more is marked, or one less.
     pub(crate) const fn turned(&mut self, marked: bool) {
         self.count = if marked { self.count + 1 } else { self.count.saturating_sub(1) };
     }
@@ -272,19 +263,17 @@ impl Marks {
         self.count == 0
     }
 
-    /// Marked actions that went because they are settled, since marking began.
+    /// Number of marks lost since marking began.
     pub(crate) const fn gone(&self) -> usize {
         self.gone
     }
 
-    /// One went with its action.
     pub(crate) fn leaves(&mut self) {
         self.count = self.count.saturating_sub(1);
         self.gone += 1;
         self.sums.take();
     }
 
-    /// Others are shown, or none are marked any more.
     pub(crate) fn changed(&mut self) {
         self.sums.take();
     }
