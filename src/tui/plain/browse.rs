@@ -1,4 +1,4 @@
-//! Looking about: which action, what stands in the list, what is staged. Nothing here decides anything.
+//! Navigation: reads out actions, the list, and staged decisions. Does not decide anything.
 
 use crate::domain::ActionKey;
 use crate::text;
@@ -14,7 +14,6 @@ use super::sentences::troubles;
 use super::session::{Session, Spoken};
 use super::words::{WORDS, found};
 
-/// So many actions are named at once.
 const NAMED: usize = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +22,7 @@ pub(crate) enum To {
     Previous,
 }
 
-/// Reads out the action under the cursor. From now on decisions are about it.
+/// Reads out the action under the cursor. Decisions apply to it from now on.
 pub(crate) fn announce(session: &mut Session) {
     let Some(slot) = session.model.here() else {
         session.spoken = None;
@@ -46,7 +45,7 @@ pub(crate) fn say_held(session: &mut Session) {
     }
 }
 
-/// An empty line: the action again.
+/// Handles an empty line: reads the action out again.
 pub(crate) fn again(session: &mut Session) {
     announce(session);
 }
@@ -61,7 +60,6 @@ pub(crate) fn first_undecided(session: &mut Session) {
     announce(session);
 }
 
-/// In the order of the list.
 fn actions(model: &Model) -> impl Iterator<Item = &Slot> {
     model.queue.lines().iter().filter_map(|line| match line {
         Line::Action(index) => model.queue.slot(*index),
@@ -69,7 +67,6 @@ fn actions(model: &Model) -> impl Iterator<Item = &Slot> {
     })
 }
 
-/// Where the cursor stands among the actions, from 0.
 fn nth_here(model: &Model) -> Option<usize> {
     let here = &model.here()?.entry.key;
     actions(model).position(|slot| slot.entry.key == *here)
@@ -96,7 +93,7 @@ pub(crate) fn here(model: &Model) -> Option<ActionKey> {
     model.here().map(|slot| slot.entry.key.clone())
 }
 
-/// To the action with this number, counted from 1; past the end is the last one.
+/// Goes to the action with this number, counted from 1; past the end, to the last one.
 pub(crate) fn go(session: &mut Session, number: usize) {
     let total = actions(&session.model).count();
     let at = number.min(total).saturating_sub(1);
@@ -115,7 +112,7 @@ pub(crate) fn go_to(session: &mut Session, rest: &str) {
     }
 }
 
-/// `3. High risk. refund_payment. Title: X. Staged: approve.`
+/// Returns `3. High risk. refund_payment. Title: X. Staged: approve.`
 fn line(model: &Model, nth: usize, slot: &Slot) -> String {
     let row = &slot.entry.row;
     let standing = sentences::standing(model, slot);
@@ -153,7 +150,6 @@ pub(crate) fn list(session: &mut Session, rest: &str) {
     say_held(session);
 }
 
-/// The actions that are decided together with this one.
 pub(crate) fn batch(session: &mut Session) {
     let model = &session.model;
     let Some(group) = model.queue.group_here() else { return announce(session) };
@@ -228,7 +224,7 @@ pub(crate) fn help(session: &mut Session, rest: &str) {
     session.say(words::HELP_END);
 }
 
-/// The first undecided action, and what can be said.
+/// Reads out the first undecided action and how to continue.
 pub(crate) fn first(session: &mut Session) {
     first_undecided(session);
     session.say(words::HELP_FIRST);

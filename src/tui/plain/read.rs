@@ -1,4 +1,4 @@
-//! Reading an action: its page in full, or in parts that a person asks for. What was put before the reviewer counts as seen.
+//! Reads out an action's page, in parts in an interactive session. Parts read out count as seen.
 
 use crate::domain::Seen;
 use crate::text::Shown;
@@ -20,7 +20,7 @@ pub(crate) fn start(session: &mut Session, tab: Tab) {
     session.turn = Turn::Reading(tab);
 }
 
-/// The content is here, or cannot be had: reads it, or says so. False while it is on its way.
+/// Reads out the action once its content is loaded or failed to load. Returns false until then.
 pub(crate) fn arrived(session: &mut Session, tab: Tab) -> bool {
     let Some(slot) = session.model.here() else {
         session.turn = Turn::Word;
@@ -40,7 +40,7 @@ pub(crate) fn arrived(session: &mut Session, tab: Tab) -> bool {
     if page.is_none_or(|page| page.of.key != key || page.of.tab != tab) {
         return false;
     }
-    // What its source knows around it belongs to the page; a problem is an answer, too.
+    // Tabs with a question wait for its answer or problem.
     if tab.question().is_some() && session.model.reader.answers.get(&key, tab).is_none() {
         return false;
     }
@@ -70,7 +70,7 @@ fn is_on_page(session: &Session, reading: &Reading) -> bool {
     })
 }
 
-/// The next part; all parts where nobody asks for more.
+/// Reads out the next part; all parts in a script.
 fn read_on(session: &mut Session) {
     while let Some(left) = read_part(session) {
         match left {
@@ -79,21 +79,18 @@ fn read_on(session: &mut Session) {
                 return session.say(&words::more_lines(left));
             }
             Left::Lines(_) => {}
-            // Long texts are counted a part at a time.
             Left::Uncounted => session.tell(What::Wake),
         }
     }
 }
 
-/// How much of a page is left to read.
 enum Left {
     Nothing,
     Lines(usize),
-    /// Some more, after what is counted by now.
     Uncounted,
 }
 
-/// Reads as much as a screen would show, and notes that it was.
+/// Reads out one screen of lines and notes that they were seen.
 fn read_part(session: &mut Session) -> Option<Left> {
     let reading = session.reading.clone()?;
     if reading.read > 0 {
@@ -108,7 +105,7 @@ fn read_part(session: &mut Session) -> Option<Left> {
         left => Left::Lines(left),
     };
     let window = Window { left: 0, width: usize::from(page.of.width) };
-    // As the gutter on a screen: what came from outside never stands where our own words begin.
+    // Like the gutter on the screen: foreign text never starts where placet's words do.
     let gutter = |nth| if page.is_foreign(nth) { "| " } else { "" };
     let row = |nth| format!("{}{}", gutter(nth), said(&page.row(nth, window, Found::default())));
     let lines: Vec<String> = (reading.read..end).map(row).collect();
@@ -118,7 +115,7 @@ fn read_part(session: &mut Session) -> Option<Left> {
     Some(left)
 }
 
-/// A line of a page. What a colour or a sign says on a screen is a word here.
+/// Returns a line of a page, with words in place of colours and signs.
 fn said(line: &PageLine) -> String {
     let text: String = line.parts.iter().map(|(kind, part)| spoken(*kind, part)).collect();
     let has = |kind| line.parts.iter().any(|(other, _)| *other == kind);

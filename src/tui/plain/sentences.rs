@@ -1,4 +1,4 @@
-//! Words what plain mode prints: short labelled sentences in ASCII. Foreign text in them comes as shown text only.
+//! Builds plain mode's sentences: short, labelled, ASCII. Foreign text in them is escaped.
 
 use crate::domain::time::spoken;
 use crate::domain::{Decision, DecisionKind, Risk, Seen, Status, Untrusted};
@@ -13,25 +13,21 @@ use crate::tui::queue::list::SourceState;
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::queue::state::Line;
 
-/// Columns of a title, or of a name, before it is cut.
 const LONGEST: usize = 160;
 
-/// A foreign text in one line, and said so where it is not all of it.
+/// Returns foreign text on one line, marked if it was cut.
 pub(crate) fn foreign(text: &Untrusted) -> String {
     shortened(&text::line(text))
 }
 
-/// A tool or an id, likewise.
 pub(crate) fn identifier(text: &Untrusted) -> String {
     shortened(&text::identifier(text))
 }
 
-/// Who somebody is, likewise.
 pub(crate) fn name(text: &Untrusted) -> String {
     shortened(&text::name(text))
 }
 
-/// Who did something to an action, likewise.
 fn person(model: &Model, slot: &Slot, subject: &Untrusted) -> String {
     shortened(&model.people.called(&slot.entry.key.source, subject, usize::MAX))
 }
@@ -44,7 +40,7 @@ fn shortened(shown: &Shown) -> String {
     format!("{} (cut)", cut.strip_suffix('…').unwrap_or(&cut))
 }
 
-/// The same with a capital letter and a full stop.
+/// Capitalizes the text and ends it with a full stop.
 pub(crate) fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     let first: String = chars.next().map(|c| c.to_ascii_uppercase()).into_iter().collect();
@@ -62,7 +58,7 @@ pub(crate) fn risk(risk: &Risk) -> String {
     }
 }
 
-/// `Action 2 of 41`: its place in the list.
+/// Returns `Action 2 of 41`.
 pub(crate) fn place(model: &Model, slot: &Slot) -> String {
     let (mut nth, mut total) = (0, 0);
     for line in model.queue.lines() {
@@ -76,7 +72,6 @@ pub(crate) fn place(model: &Model, slot: &Slot) -> String {
     words::nth_of(nth, total)
 }
 
-/// The action in a few sentences.
 pub(crate) fn action(model: &Model, slot: &Slot) -> String {
     let row = &slot.entry.row;
     let from = row.agent.as_ref().map_or_else(String::new, |agent| format!(" from {}", name(agent)));
@@ -122,7 +117,7 @@ pub(crate) fn action(model: &Model, slot: &Slot) -> String {
     said.join(" ")
 }
 
-/// Where it stands, when that is anything but undecided and unread.
+/// Returns the state of an action, unless it is undecided and unread.
 pub(crate) fn standing(model: &Model, slot: &Slot) -> String {
     let staged = model.decide.draft.get(&slot.entry.key).map(|staged| decision(&staged.decision));
     match &slot.state {
@@ -154,7 +149,7 @@ pub(crate) fn status(status: &Status) -> String {
     foreign(&status.word())
 }
 
-/// `approve with edit of title, with a comment`
+/// Returns `approve with edit of title, with a comment`.
 pub(crate) fn decision(decision: &Decision) -> String {
     let words = decision.kind().without_edits().words();
     if decision.kind().hands_back() {
@@ -165,12 +160,11 @@ pub(crate) fn decision(decision: &Decision) -> String {
     format!("{}{}{}", words.phrase, edits.unwrap_or_default(), said.unwrap_or_default())
 }
 
-/// `approve with edit`
 pub(crate) fn kind(kind: DecisionKind) -> String {
     kind.words().terse.replace('+', " with ")
 }
 
-/// `41 pending, 33 undecided, 8 staged, oldest 3 h 12 min, 1 high risk.`
+/// Returns `41 pending, 33 undecided, 8 staged, oldest 3 h 12 min, 1 high risk.`
 pub(crate) fn counts(model: &Model) -> String {
     let stats = &model.list.stats;
     let mut said = vec![format!("{} pending", stats.pending), format!("{} undecided", model.undecided())];
@@ -190,7 +184,7 @@ pub(crate) fn counts(model: &Model) -> String {
     format!("{}.", said.join(", "))
 }
 
-/// `2 new actions above come in when you move on.`
+/// Returns `2 new actions above come in when you move on.`
 pub(crate) fn held(model: &Model) -> Option<String> {
     match model.queue.n_held() {
         0 => None,
@@ -199,7 +193,7 @@ pub(crate) fn held(model: &Model) -> Option<String> {
     }
 }
 
-/// One sentence for each source that cannot be trusted now, and for each that runs nothing.
+/// Returns a sentence for each source that is unreachable, outdated or paused.
 pub(crate) fn troubles(model: &Model) -> Vec<String> {
     let mut all = Vec::new();
     for source in &model.list.sources {

@@ -1,4 +1,4 @@
-//! Submitting: the review in words, the question, and the exact answer. The only way to a source.
+//! Submitting in plain mode: the review as sentences, the question, and the exact answer that sends.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ pub(crate) fn submit(session: &mut Session, rest: &str) {
     }
 }
 
-/// The actions were read afresh: says what will be sent, and asks. False while they are on their way.
+/// Reads the review out once its actions are loaded, and asks the question. Returns false until then.
 pub(crate) fn reviewed(session: &mut Session) -> bool {
     let Some(Modal::Review(open)) = &session.model.modal else {
         session.turn = Turn::Word;
@@ -63,7 +63,7 @@ pub(crate) fn reviewed(session: &mut Session) -> bool {
     true
 }
 
-/// Exactly what was asked for sends; anything else goes back.
+/// Sends if the answer is exact; anything else cancels.
 pub(crate) fn answer(session: &mut Session, answer: &str, at: Timestamp, asked: Timestamp) {
     let Some(Modal::Review(open)) = &session.model.modal else {
         session.turn = Turn::Word;
@@ -92,13 +92,11 @@ pub(crate) fn answer(session: &mut Session, answer: &str, at: Timestamp, asked: 
     }
 }
 
-/// How many decisions are on their way.
 pub(crate) fn sending(model: &Model) -> String {
     let all = model.submit.progress.values().flat_map(|progress| progress.values());
     format!("Sending {}.", count(all.map(|(_, all)| all).sum(), "decision"))
 }
 
-/// What became of the last submission.
 pub(crate) fn last(session: &mut Session) {
     match session.model.submit.last_report.clone() {
         None => session.say(&sentences::sentence(review_words::NOTHING_WAS_SENT_YET)),
@@ -106,11 +104,7 @@ pub(crate) fn last(session: &mut Session) {
     }
 }
 
-// The review and the report in sentences.
-
-/// So many names of a kind are said; the rest is a number.
 const NAMED: usize = 5;
-/// So many decisions are named without being asked for.
 const FEW: usize = 10;
 
 pub(crate) fn review_lines(model: &Model, sheet: &ReviewSheet, review: &Review) -> Vec<String> {
@@ -166,7 +160,7 @@ pub(crate) fn review_lines(model: &Model, sheet: &ReviewSheet, review: &Review) 
     said
 }
 
-/// `2 batches, 8 decisions: 5 approve, 1 approve with edit, 2 exclude (final). As kim.`
+/// Returns `2 batches, 8 decisions: 5 approve, 1 approve with edit, 2 exclude (final). As kim.`
 fn what(review: &Review) -> String {
     let counts = review.counts;
     let last = |kind: DecisionKind| if kind.rejects() { " (final)" } else { "" };
@@ -178,7 +172,6 @@ fn what(review: &Review) -> String {
     format!("{batches}, {}: {}.", count(counts.total(), "decision"), kinds.join(", "))
 }
 
-/// What to type, and why a count is asked for.
 pub(crate) fn question(review: &Review) -> String {
     match &review.confirm {
         Confirm::Key => words::TYPE_YES.to_owned(),
@@ -213,7 +206,7 @@ fn rest(all: usize, what: &str, said: &mut Vec<String>) {
     }
 }
 
-/// `Sent. 5 approved, 2 rejected, 1 skipped, 3 left pending.` and a sentence for what did not go as asked.
+/// Returns `Sent. 5 approved, 2 rejected, 1 skipped, 3 left pending.`, and a sentence for each problem.
 pub(crate) fn report_lines(model: &Model, sheet: &ReportSheet) -> Vec<String> {
     let counts = sheet.report.counts();
     let partly = |line: &&ReportLine| matches!(line.outcome, Outcome::PartlyApproved { .. });
@@ -237,7 +230,7 @@ pub(crate) fn report_lines(model: &Model, sheet: &ReportSheet) -> Vec<String> {
     said
 }
 
-/// A sentence for what did not go as asked, with the reason.
+/// Returns a sentence for a decision that was not accepted as requested.
 fn trouble(model: &Model, line: &ReportLine) -> Option<String> {
     let title = foreign(&line.title);
     match &line.outcome {
@@ -255,7 +248,6 @@ fn trouble(model: &Model, line: &ReportLine) -> Option<String> {
     }
 }
 
-/// How far those have come that were approved, or accepted to be settled later.
 fn followed(model: &Model, sheet: &ReportSheet) -> Vec<String> {
     let approved = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
     let total = sheet.report.lines.iter().filter(approved).count();

@@ -1,5 +1,4 @@
-//! The table of plain mode's words: what a line may begin with, what may follow, and what it does. It feeds the parser, `help`, and
-//! the names of commands in sentences.
+//! The table of plain mode's words, used by the parser, by `help`, and for the names of commands in sentences.
 
 use std::fmt::Display;
 
@@ -45,15 +44,13 @@ pub(crate) enum Verb {
     Quit,
 }
 
-/// One row of the table.
 #[derive(Debug)]
 pub(crate) struct Word {
     pub(crate) verb: Verb,
     pub(crate) name: &'static str,
-    /// What may follow; empty when nothing may.
     pub(crate) takes: &'static str,
     pub(crate) help: &'static str,
-    /// Commands that sentences of the model name, and that this word stands for.
+    /// The commands that this word stands for in sentences.
     commands: &'static [Command],
 }
 
@@ -67,7 +64,7 @@ const fn word(
     Word { verb, name, takes, help, commands }
 }
 
-/// The order of `help`.
+/// In the order of `help`.
 #[rustfmt::skip]
 pub(crate) const WORDS: &[Word] = &[
     word(Verb::Read(Tab::Rendered), "show", "", "reads the action, its input first", &[Command::Zoom, Command::Open]),
@@ -108,19 +105,17 @@ pub(crate) const WORDS: &[Word] = &[
     word(Verb::Quit, "quit", "", "leaves; staged decisions stay", &[Command::Quit]),
 ];
 
-/// What a line means.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Meant<'a> {
     Nothing,
-    /// With what follows the word.
     Word(Verb, &'a str),
-    /// The beginning of several words.
+    /// An ambiguous abbreviation.
     Unclear(Vec<&'static str>),
-    /// No word; the nearest one.
+    /// The word nearest to an unknown one.
     Unknown(&'static str),
 }
 
-/// Reads a line. The beginning of a word is enough where only one begins so.
+/// Parses a line. Words may be abbreviated unless ambiguous.
 pub(crate) fn meant(line: &str) -> Meant<'_> {
     let line = line.trim();
     let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -134,7 +129,7 @@ pub(crate) fn meant(line: &str) -> Meant<'_> {
     }
 }
 
-/// The word itself, or all that begin so.
+/// Returns the word itself, or all words that begin with it.
 pub(crate) fn found(typed: &str) -> Vec<&'static Word> {
     let typed = typed.to_lowercase();
     match WORDS.iter().find(|word| word.name == typed) {
@@ -149,7 +144,7 @@ fn nearest(typed: &str) -> &'static str {
     WORDS.iter().min_by_key(distance).map_or("help", |word| word.name)
 }
 
-/// A keymap without keys: where the model names the key of a command, it names a word.
+/// Returns a keymap that names words in place of keys.
 pub(crate) fn keymap() -> Keymap {
     let names = |command| WORDS.iter().find(|word| word.commands.contains(&command)).map(|word| word.name);
     Keymap::of_words(names)
