@@ -1,4 +1,4 @@
-//! Draws the watch view: the figures of the board, in as many panels as there is room for.
+//! Draws the watch view.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -22,7 +22,7 @@ use super::rows::on_screen;
 use super::state::{Panel, Watch};
 use super::{chart, events_view, queues_view};
 
-/// Returns the row under the cursor.
+/// Draws the view. Returns the position of the row under the cursor.
 pub(crate) fn draw(model: &Model, base: &Layout, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let layout = layout_in(model, area);
     draw_header(model, layout.header, buf);
@@ -49,7 +49,6 @@ pub(crate) fn draw(model: &Model, base: &Layout, area: Rect, buf: &mut Buffer) -
     cursor(model, &layout)
 }
 
-/// On the whole screen.
 pub(crate) fn layout_on_screen(model: &Model) -> WatchLayout {
     layout_in(model, Rect::new(0, 0, model.screen.size.width, model.screen.size.height))
 }
@@ -65,7 +64,6 @@ fn layout_in(model: &Model, area: Rect) -> WatchLayout {
     super::layout::watch(area, wanted)
 }
 
-/// A line above it with its name; bold where keys go.
 fn title(model: &Model, layout: &WatchLayout, panel: Panel, pane: Rect, buf: &mut Buffer) {
     if layout.text(panel).y <= pane.y {
         return;
@@ -104,7 +102,6 @@ fn name(watch: &Watch, panel: Panel) -> Shown {
     Shown::ours(format!("{name}{frozen}"))
 }
 
-/// Which keys do what in the panel that keys are for.
 fn note(model: &Model, layout: &WatchLayout, panel: Panel) -> String {
     let keys = &model.settings.keymap;
     let watch = &model.dashboard.watch;
@@ -117,7 +114,7 @@ fn note(model: &Model, layout: &WatchLayout, panel: Panel) -> String {
     [at, next].into_iter().flatten().collect::<Vec<_>>().join("   ")
 }
 
-/// Where screen readers and input methods look: the row, or where the panel begins.
+/// Returns the cursor's position for screen readers: its row, or the start of the panel.
 fn cursor(model: &Model, layout: &WatchLayout) -> Option<Position> {
     let focus = model.dashboard.watch.focus();
     let (rows, text) = (layout.rows(focus), layout.text(focus));
@@ -129,7 +126,7 @@ fn cursor(model: &Model, layout: &WatchLayout) -> Option<Position> {
     (!text.is_empty()).then(|| Position::new(text.x, text.y))
 }
 
-/// `placet watch  110 to decide · 4 high · oldest 3 h 12 · 28 over 1 h          gate data 70 s old   17:08`. What is normal is not said.
+/// Draws the header: counts, problems, the time. Normal states are left out.
 fn draw_header(model: &Model, area: Rect, buf: &mut Buffer) {
     let mut pen = Pen::new(buf, area, 0).base(theme::RAISED);
     let now = clock(model, model.now);
@@ -141,7 +138,7 @@ fn draw_header(model: &Model, area: Rect, buf: &mut Buffer) {
         let dot = theme::dot(model.settings.glyphs);
         for (nth, (words, style)) in counts(model).iter().enumerate() {
             let gap = if nth == 0 { "" } else { dot };
-            // What there is no room for is left out from the end.
+            // Counts that do not fit are left out from the end.
             if gap.width() + words.width() > pen.left() && nth > 0 {
                 break;
             }
@@ -151,7 +148,6 @@ fn draw_header(model: &Model, area: Rect, buf: &mut Buffer) {
     pen.ours(&trouble, theme::WARN).ours(&end, theme::DIM);
 }
 
-/// How much waits; what matters most is first.
 fn counts(model: &Model) -> Vec<(String, Style)> {
     let board = &model.dashboard.watch.board;
     let total = &board.total;
@@ -176,7 +172,7 @@ fn counts(model: &Model) -> Vec<(String, Style)> {
     said
 }
 
-/// What keeps these numbers from being believed.
+/// Returns why the numbers may be wrong.
 fn trouble(model: &Model) -> String {
     let (watch, board) = (&model.dashboard.watch, &model.dashboard.watch.board);
     let mut said = Vec::new();
@@ -191,7 +187,7 @@ fn trouble(model: &Model) -> String {
     let stale = board.sources.iter().filter(|source| source.stale);
     let oldest = stale.filter_map(|source| Some((source.heard?, &source.name))).min();
     if let Some((heard, source)) = oldest {
-        // By the board's time: frozen numbers grow no older on it, the word above says that they are.
+        // Relative to the board's time, so that frozen numbers do not seem to age.
         let millis = board.at.since(heard).max(0);
         let age = match millis {
             ..120_000 if !model.settings.reduced_motion => format!("{} s", millis / 10_000 * 10),
@@ -202,7 +198,7 @@ fn trouble(model: &Model) -> String {
     said.join(theme::dot(model.settings.glyphs))
 }
 
-/// `60 min: 33 approved (4 edited) · 7 excluded · 33 ran · 3 failed after approval`
+/// Draws `60 min: 33 approved (4 edited) · 7 excluded · 33 ran · 3 failed after approval`.
 fn outcomes(model: &Model, area: Rect, buf: &mut Buffer) {
     let board = &model.dashboard.watch.board;
     let of = &board.outcomes;
@@ -231,9 +227,6 @@ fn outcomes(model: &Model, area: Rect, buf: &mut Buffer) {
     }
 }
 
-// The panels between: by tool, by age, by reviewer.
-
-/// Columns at the right of a tool's name.
 const TOOL: usize = 8 + 5 + 8;
 const SHARES: usize = 7 + 8;
 
@@ -278,7 +271,7 @@ pub(crate) fn tools(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     }
 }
 
-/// Against the target: bars with their numbers.
+/// Draws the ages as bars with numbers, compared with the target.
 pub(crate) fn ages(model: &Model, area: Rect, buf: &mut Buffer) {
     let ages = &model.dashboard.watch.board.ages;
     Pen::new(buf, area, 0).ours(words::AGE_HEAD, theme::DIM);
@@ -306,7 +299,6 @@ pub(crate) fn ages(model: &Model, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Who decided, where that is switched on and told.
 pub(crate) fn reviewers(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     let (text, rows, board) =
         (layout.text(Panel::Reviewers), layout.rows(Panel::Reviewers), &model.dashboard.watch.board);

@@ -1,4 +1,4 @@
-//! The words of the watch view.
+//! Texts of the watch view.
 
 use std::fmt::Display;
 
