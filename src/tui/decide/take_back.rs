@@ -1,4 +1,4 @@
-//! Takes an approval back that was sent, while more people must approve.
+//! Takes back a sent approval while further approvals are missing.
 
 use crate::domain::{ActionKey, subject};
 use crate::inbox::Problem;
@@ -11,7 +11,7 @@ use crate::tui::core::msg::Effect;
 use super::confirm_guard::is_burst;
 use super::words;
 
-/// The action under the cursor, where an approval of this reviewer stands.
+/// Returns the action under the cursor if this reviewer has approved it.
 pub(crate) fn here(model: &Model) -> Option<ActionKey> {
     let slot = model.here().filter(|slot| slot.is_pending())?;
     let approvals = slot.entry.row.approvals.as_ref()?;
@@ -20,7 +20,7 @@ pub(crate) fn here(model: &Model) -> Option<ActionKey> {
     approvals.by.iter().any(|by| subject::is_same(by, me)).then(|| slot.entry.key.clone())
 }
 
-/// Sends it at once: it only makes more people decide.
+/// Sends it without a review, because it only makes more people decide.
 pub(crate) fn ask(model: &mut Model) {
     if is_burst(model) {
         return;
