@@ -1,4 +1,4 @@
-//! The edit form: one draft, as fields or as JSON text. Nothing is sent or staged from it but by approving with these edits.
+//! The edit form: a draft, as fields or as JSON text. Only approving with these edits stages it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,37 +21,31 @@ use crate::tui::preview::page::line;
 
 use super::field::{Field, Kind};
 
-/// The field that a form begins at, when there is one of these.
+/// Fields to start at, if one exists.
 const TITLES: [&str; 4] = ["title", "subject", "name", "summary"];
 
 #[derive(Clone, Debug)]
 pub(crate) struct EditForm {
     pub key: ActionKey,
-    /// Of the input it is typed over.
     pub digest: Digest,
     pub input: RawJson,
     /// Empty while the draft is edited as JSON text.
     pub fields: Vec<Field>,
-    /// The field that keys go to.
     pub at: usize,
-    /// The element under the cursor, in a list.
     pub element: usize,
-    /// The text of the field, or of the whole draft.
     pub area: TextArea<'static>,
     pub field: EditField,
-    /// What the draft would send, or why it cannot.
+    /// The edits to send, or why the draft cannot be sent.
     pub check: Result<Option<Edits>, EditError>,
-    /// What the tool's schema says against it.
     pub violations: Vec<Violation>,
-    /// What the source knows of the tool; `None` until it said so.
+    /// The tool's description; `None` until the source sent it.
     pub tool: Option<Arc<Tool>>,
     /// Typed since the last save.
     pub unsaved: bool,
-    /// The same change goes to more actions.
+    /// Set if the change applies to several actions.
     pub bulk: Option<Bulk>,
 }
 
-/// Where keys go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EditField {
     Text,
@@ -61,12 +55,12 @@ pub(crate) enum EditField {
 }
 
 impl EditForm {
-    /// What the change comes to is on screen, and not the form.
+    /// Returns true if the preview of a bulk edit is shown instead of the form.
     pub(crate) fn lists(&self) -> bool {
         self.bulk.as_ref().is_some_and(|bulk| bulk.rows.is_some())
     }
 
-    /// Over an input, with the draft's text; as fields where that is possible.
+    /// Opens an input with the draft's text, as fields if possible.
     pub(crate) fn new(
         key: ActionKey,
         digest: Digest,
@@ -97,7 +91,6 @@ impl EditForm {
         form
     }
 
-    /// The draft is edited as JSON text.
     pub(crate) fn is_raw(&self) -> bool {
         self.fields.is_empty()
     }
@@ -106,23 +99,21 @@ impl EditForm {
         self.fields.get(self.at)
     }
 
-    /// The whole draft.
     pub(crate) fn text(&self) -> String {
         if self.is_raw() {
             return self.area.lines().join("\n");
         }
         let text = composed(&self.fields, "");
         let wrong = self.fields.iter().any(|field| field.wrong.is_some());
-        // What is no value must not pass for more than one.
+        // An invalid value must not make the draft parse as several values.
         if wrong && RawJson::parse(text.as_str()).is_ok() { composed(&self.fields, " !") } else { text }
     }
 
-    /// The draft as proposed.
     pub(crate) fn proposed(&self) -> String {
         json::pretty(self.input.as_str())
     }
 
-    /// Takes a text for the whole draft: as fields where it can be read, else as JSON text.
+    /// Takes a text as the whole draft: as fields if it parses, or else as JSON text.
     pub(crate) fn take(&mut self, text: &str) {
         let here = self.here().map(|field| field.key.clone());
         if self.set_fields(text).is_ok() {
@@ -144,7 +135,7 @@ impl EditForm {
     }
 
     fn set_fields(&mut self, text: &str) -> Result<(), EditError> {
-        // Says whether the keys are unique in both.
+        // Checks that keys are unique in both.
         match changed_keys(&self.input, text) {
             Ok(_) | Err(EditError::Removed(_) | EditError::IdentityKey(_)) => {}
             Err(error) => return Err(error),
@@ -156,7 +147,7 @@ impl EditForm {
         Ok(())
     }
 
-    /// The source said what it knows of the tool: what was typed stays.
+    /// Takes the tool's description and keeps what was typed.
     pub(crate) fn learn(&mut self, tool: Arc<Tool>) {
         let known = self.tool.as_ref().is_some_and(|known| Arc::ptr_eq(known, &tool));
         self.tool = Some(tool);
@@ -178,7 +169,7 @@ impl EditForm {
         self.tool.as_ref().and_then(|tool| tool.schema.as_ref())
     }
 
-    /// Works out what the draft would send, and what the schema says of it.
+    /// Computes the edits to send and checks them against the schema.
     pub(crate) fn judge(&mut self) {
         self.check = changed_keys(&self.input, &self.text());
         let merged = match &self.check {
@@ -191,7 +182,7 @@ impl EditForm {
         self.violations = judged.unwrap_or_default();
     }
 
-    /// Why the draft cannot be approved; `None` when it can.
+    /// Returns why the draft cannot be approved; `None` if it can.
     pub(crate) fn refusal(&self) -> Option<String> {
         let named = |key: &str| text::line(&Untrusted::from(key)).plain();
         if let Some((field, wrong)) = self.fields.iter().find_map(|field| Some((field, field.wrong?))) {
@@ -206,7 +197,6 @@ impl EditForm {
         Some(words::not_allowed(&place, &what))
     }
 
-    /// What is wrong with a field.
     pub(crate) fn problem(&self, field: &Field) -> Option<String> {
         let gone = (field.proposed.is_some() && field.value.is_none()).then_some(words::KEY_REMOVED);
         let ours = field.wrong.or(gone).map(str::to_owned);
@@ -218,7 +208,7 @@ impl EditForm {
         })
     }
 
-    /// Moves to a field; the caret stands at the end of its text.
+    /// Focuses a field, with the caret at the end of its text.
     pub(crate) fn select(&mut self, nth: usize) {
         self.at = nth.min(self.fields.len().saturating_sub(1));
         self.element = 0;
@@ -229,7 +219,7 @@ impl EditForm {
         self.area.move_cursor(CursorMove::End);
     }
 
-    /// Moves to what is to be filled in: the first field that holds nothing.
+    /// Focuses the first empty field.
     pub(crate) fn begin_at_answer(&mut self) {
         let empty = |field: &Field| {
             let proposed = field.proposed.as_deref().map_or("null", str::trim);
@@ -240,7 +230,6 @@ impl EditForm {
         }
     }
 
-    /// What stands in the text field now is the field's.
     pub(crate) fn typed(&mut self) {
         let text = self.area.lines().join("\n");
         if let Some(field) = self.fields.get_mut(self.at) {
@@ -249,13 +238,12 @@ impl EditForm {
         self.changed();
     }
 
-    /// Something in the draft changed.
     pub(crate) fn changed(&mut self) {
         self.unsaved = true;
         self.judge();
     }
 
-    /// Does something to the field that keys go to.
+    /// Changes the focused field unless it is locked.
     pub(crate) fn with_field(&mut self, change: impl FnOnce(&mut Field, usize)) {
         let element = self.element;
         if let Some(field) = self.fields.get_mut(self.at).filter(|field| !field.is_locked()) {
@@ -264,7 +252,6 @@ impl EditForm {
         }
     }
 
-    /// The field as proposed, also a locked one.
     pub(crate) fn back_to_proposed(&mut self) {
         if let Some(field) = self.fields.get_mut(self.at) {
             field.back();
@@ -275,7 +262,6 @@ impl EditForm {
         }
     }
 
-    /// A list is edited as JSON text from now on.
     pub(crate) fn as_json(&mut self) {
         if let Some(field) = self.fields.get_mut(self.at).filter(|field| field.kind == Kind::List) {
             field.kind = Kind::Json;
@@ -283,12 +269,11 @@ impl EditForm {
         }
     }
 
-    /// Enter is a line break where keys go now.
+    /// Returns true if Enter breaks the line.
     pub(crate) fn has_lines(&self) -> bool {
         self.is_raw() || self.here().is_some_and(|field| field.has_lines(self.area.lines()))
     }
 
-    /// The field has a text to type into.
     pub(crate) fn has_text(&self) -> bool {
         self.here().is_some_and(|field| {
             !field.is_locked() && matches!(field.kind, Kind::Text | Kind::Number | Kind::Json)
@@ -310,7 +295,6 @@ impl EditForm {
         self.fields.iter().position(|field| field.key == key)
     }
 
-    /// Where its parts are on a screen of this size.
     pub(crate) fn layout(&self, area: Rect) -> (Rect, Form) {
         let lines = if self.is_raw() {
             self.area.lines().len()
@@ -326,13 +310,12 @@ impl EditForm {
         (outer, parts(sheet_text(outer), self.fields.len(), lines, widest))
     }
 
-    /// Lines that a text of one line may wrap to.
     fn long(&self) -> usize {
         self.area.lines().iter().map(|line| line.chars().count() / 60 + 1).sum::<usize>().min(6)
     }
 }
 
-/// Those of the proposal, in its order, then those that the draft adds, then those that the schema knows.
+/// Returns the fields: those of the proposal in its order, then those that the draft adds, then those of the schema.
 fn fields(old: &str, new: &str, rules: &[Property]) -> Option<Vec<Field>> {
     let (old, new) = (json::members(old)?, json::members(new)?);
     let find = |members: &[Member<'_>], key: &str| members.iter().position(|it| it.key.text == key);
@@ -353,7 +336,7 @@ fn fields(old: &str, new: &str, rules: &[Property]) -> Option<Vec<Field>> {
     Some(all.filter(|it| it.proposed.is_some() || it.value.is_some() || !it.is_locked()).collect())
 }
 
-/// The draft as text, laid out as [`json::pretty`] does it.
+/// Returns the draft as text, formatted like [`json::pretty`].
 fn composed(fields: &[Field], mark: &str) -> String {
     let mark_of = |field: &Field| if field.wrong.is_some() { mark } else { "" };
     let set = fields.iter().filter_map(|field| Some((field, field.value.as_deref()?)));
@@ -362,7 +345,7 @@ fn composed(fields: &[Field], mark: &str) -> String {
     if lines.is_empty() { "{}".to_owned() } else { format!("{{\n{}\n}}", lines.join(",\n")) }
 }
 
-/// Line and column of a byte, as people count them.
+/// Returns line and column of a byte, counted from 1.
 pub(crate) fn place_of(lines: &[String], at: usize) -> (usize, usize) {
     let mut rest = at;
     for (nth, line) in lines.iter().enumerate() {
@@ -382,18 +365,13 @@ fn area(text: &str) -> TextArea<'static> {
     area
 }
 
-// The same change over several actions: what it comes to for each, before anything is staged.
-
-/// Which actions the change of a form is for.
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
-    /// All of them, the form's own one too.
+    /// All its actions, including the form's own one.
     pub keys: Vec<ActionKey>,
-    /// What it comes to; `None` while the form is being filled in.
+    /// The result for each action; `None` while the form is being filled in.
     pub rows: Option<Vec<BulkRow>>,
-    /// The first row on screen.
     pub top: usize,
-    /// When the rows came on screen.
     pub since: Timestamp,
 }
 
@@ -403,12 +381,12 @@ pub(crate) struct BulkRow {
     pub fate: BulkOutcome,
 }
 
-/// What the change comes to for one action.
+/// The result of a bulk edit for one action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BulkOutcome {
-    /// `None`: it is like that already, and is approved as proposed.
+    /// `None` if the input has these values already; it is approved as proposed.
     Applies(Option<Edits>),
-    /// And why. May quote foreign text.
+    /// The reason, which may quote foreign text.
     LeftOut(String),
 }
 
@@ -419,10 +397,10 @@ impl Bulk {
     }
 }
 
-/// The change that `edits` makes to `first`, made to another input.
+/// Applies the change that `edits` makes to `first` to another input.
 ///
-/// A list or an object is taken over only where both proposals have the same one: else it would bring the elements of one
-/// action into another.
+/// A list or object is only replaced if both proposals have the same one. Otherwise elements of one action would get
+/// into another.
 pub(crate) fn applied(edits: &Edits, first: &RawJson, other: &RawJson) -> BulkOutcome {
     let left_out = |why: String| BulkOutcome::LeftOut(why);
     let (Some(changes), Some(old), Some(new)) = (edits.as_json().members(), first.members(), other.members())
@@ -451,15 +429,10 @@ pub(crate) fn applied(edits: &Edits, first: &RawJson, other: &RawJson) -> BulkOu
     }
 }
 
-// Keys and values in one line of a table.
-
-/// A value in one line.
 #[derive(Debug)]
 pub(crate) struct Cell {
     pub(crate) shown: text::Shown,
-    /// Nothing of it is left out.
     pub(crate) whole: bool,
-    /// How many lines it has.
     pub(crate) lines: usize,
 }
 
@@ -476,30 +449,25 @@ pub(crate) fn shown_key(field: &Field) -> text::Shown {
     text::line(&Untrusted::from(field.key.as_str()))
 }
 
-// Where the parts of an edit form are.
-
-/// Rows of the foot: what is wrong, what is sent, what the schema says, keys, buttons.
+/// Height of the foot: problem, edits, schema, keys, buttons.
 const FOOT: u16 = 5;
 const SMALL_FOOT: u16 = 2;
-/// Longest column for keys.
+/// Widest key column.
 const KEYS: usize = 24;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Form {
     pub(crate) head: Rect,
-    /// The names of the columns.
     pub(crate) columns: Rect,
     pub(crate) rows: Rect,
-    /// What the field is.
     pub(crate) says: Rect,
     pub(crate) editor: Rect,
     pub(crate) foot: Rect,
-    /// Columns for the key, and for the proposed value.
     pub(crate) key: usize,
     pub(crate) proposed: usize,
 }
 
-/// The whole form: as tall as what is in it, with room for more.
+/// Returns the area of the form, sized to its content.
 pub(crate) fn outer(area: Rect, fields: usize, lines: usize) -> Rect {
     let rows = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
     let height = if fields == 0 {
@@ -510,7 +478,7 @@ pub(crate) fn outer(area: Rect, fields: usize, lines: usize) -> Rect {
     sheet(area, area.width.saturating_sub(4).min(120), height.min(area.height.saturating_sub(1)))
 }
 
-/// The parts inside. Without fields, the editor has all the room there is.
+/// Returns the areas inside. Without fields, the editor takes all the space.
 pub(crate) fn parts(body: Rect, fields: usize, lines: usize, widest: usize) -> Form {
     let mut rest = body;
     if fields == 0 {
@@ -518,7 +486,7 @@ pub(crate) fn parts(body: Rect, fields: usize, lines: usize, widest: usize) -> F
         let foot = take_bottom(&mut rest, FOOT);
         return Form { head, foot, editor: rest, ..Form::default() };
     }
-    // On a small screen: the field, its text, what is sent, and the buttons.
+    // A small screen shows only the field, its text, the edits to send, and the buttons.
     let (small, tiny) = (body.height < 13, body.height < 8);
     let head = take_top(&mut rest, u16::from(!tiny));
     let columns = take_top(&mut rest, u16::from(!small));
@@ -528,21 +496,19 @@ pub(crate) fn parts(body: Rect, fields: usize, lines: usize, widest: usize) -> F
     let editor = take_bottom(&mut rest, u16::try_from(lines).unwrap_or(u16::MAX).clamp(1, most));
     let says = take_bottom(&mut rest, u16::from(!tiny));
     let rows = take_top(&mut rest, u16::try_from(fields).unwrap_or(u16::MAX));
-    // `> ` before the key, two columns between the others, and one for the `*`.
+    // `> ` before the key, two columns between the others, one for the `*`.
     let width = usize::from(body.width).saturating_sub(2);
     let key = widest.clamp(5, KEYS.min(width / 3).max(5));
     let proposed = width.saturating_sub(key + 5) / 2;
     Form { head, columns, rows, says, editor, foot, key, proposed }
 }
 
-// What was typed into edit forms, and what the forms know.
-
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EditState {
-    /// Typed into edit forms and not staged.
+    /// Unstaged texts of edit forms.
     pub texts: HashMap<ActionKey, EditText>,
-    /// What those texts would send, where that is known.
+    /// The edits that those texts would send, if known.
     pub drafted: HashMap<ActionKey, Edits>,
-    /// What the sources know of their tools, as far as a form asked.
+    /// Descriptions of tools requested so far.
     pub tools: HashMap<(SourceName, Untrusted), Arc<Tool>>,
 }

@@ -1,4 +1,4 @@
-//! The edit form. It keeps a draft; only approving with these edits, or the approve key, stages.
+//! Handles the edit form. It keeps a draft; only approving with these edits, or the approve key, stages.
 
 use std::sync::Arc;
 
@@ -26,9 +26,9 @@ use super::bulk::keep;
 use super::field::{Field, Kind};
 use super::form::{Bulk, EditField, EditForm};
 
-/// Longer inputs make every key slow.
+/// Largest input to edit in bytes; larger ones make every key slow.
 const LARGEST: usize = 256 * 1024;
-/// So many actions are edited together: as many as are kept loaded, with room for what is looked at meanwhile.
+/// Maximum number of actions to edit together: leaves space for others in the cache.
 const MOST: usize = 200;
 
 pub(crate) fn open(model: &mut Model) {
@@ -64,7 +64,7 @@ fn may_open(model: &Model, keys: &[ActionKey]) -> Result<(), String> {
     Ok(())
 }
 
-/// Opens the form over these actions, as soon as their content is here. The form gets what is typed until then.
+/// Opens the form once the actions' contents are loaded. It gets the keys typed until then.
 pub(crate) fn open_for(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
     let missing: Vec<ActionKey> =
         keys.iter().filter(|key| model.preview.cached(key).is_none()).cloned().collect();
@@ -78,7 +78,7 @@ pub(crate) fn open_for(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
     model.effects.push(Effect::Load(missing));
 }
 
-/// The approve key on an action that asks for an answer: there is nothing to approve before it is written.
+/// Opens the form for an action that needs an answer, when the approve key is pressed.
 pub(crate) fn open_for_answer(model: &mut Model, key: ActionKey) {
     open_for(model, vec![key], false);
     if matches!(model.modal, Some(Modal::Edit(_) | Modal::EditSoon { .. })) {
@@ -86,7 +86,7 @@ pub(crate) fn open_for_answer(model: &mut Model, key: ActionKey) {
     }
 }
 
-/// What was read may be what a form waits for.
+/// Opens a waiting form if its contents have been loaded.
 pub(crate) fn arrived(model: &mut Model) {
     let Some(Modal::EditSoon { keys, outside, typed: waiting }) = &model.modal else { return };
     let preview = &model.preview;
@@ -147,7 +147,7 @@ fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
     }
 }
 
-/// A source said what it knows of a tool. Without an answer the form does without, and the source judges.
+/// Takes a tool's description. Without one, only the source validates the edits.
 pub(crate) fn learnt(
     model: &mut Model,
     source: SourceName,
@@ -164,9 +164,9 @@ pub(crate) fn learnt(
     model.edit.tools.insert((source, tool), known);
 }
 
-/// Enter on the form: stages an approval with what the draft changes, or shows what it changes in each of several actions.
+/// Handles Enter: stages an approval with the edits, or shows the preview of a bulk edit.
 fn approve(model: &mut Model) {
-    // A pasted line ends in Enter too.
+    // A pasted line ends in Enter, too.
     if is_burst(model) {
         return;
     }
@@ -204,7 +204,7 @@ fn may_stage(model: &Model, key: &ActionKey, digest: crate::domain::Digest) -> R
     }
 }
 
-/// Closes the form and keeps its text; from the list of a change to several actions, back to the form.
+/// Closes the form and keeps its text, or returns from the preview of a bulk edit to the form.
 pub(crate) fn close(model: &mut Model) {
     if let Some(Modal::Edit(form)) = &mut model.modal
         && let Some(bulk) = &mut form.bulk
@@ -221,7 +221,6 @@ pub(crate) fn close(model: &mut Model) {
     }
 }
 
-/// Saves what was typed since the last time.
 pub(crate) fn save(model: &mut Model) {
     match &model.modal {
         Some(Modal::Edit(form)) if form.unsaved => save_now(model),
@@ -240,7 +239,7 @@ fn save_now(model: &mut Model) {
     keep(model, key, text);
 }
 
-/// An action was loaded that has an edit text: works out what it would send.
+/// Computes the edits of a draft whose action was loaded.
 pub(crate) fn learn(model: &mut Model, key: &ActionKey) {
     let (Some(draft), Some(cached)) = (model.edit.texts.get(key), model.preview.cached(key)) else { return };
     if draft.of == cached.digest
@@ -250,14 +249,11 @@ pub(crate) fn learn(model: &mut Model, key: &ActionKey) {
     }
 }
 
-// Keys in the edit form.
-//
-// The fast path: the form opens at its title with the caret at the end, and Enter in a field of one line approves with these
-// edits. Where Enter is a line break, Tab goes on to the button, or Esc and the approve key do the same.
+// Keys of the form. The quickest edit: the form opens at its title with the caret at the end, and Enter in a one-line
+// field approves. In a text of several lines, Tab moves to the button, or Esc and the approve key do the same.
 
 const BUTTONS: [EditField; 3] = [EditField::Approve, EditField::Revert, EditField::Close];
 
-/// What a key comes to.
 enum Meant {
     Nothing,
     Approve,
@@ -265,7 +261,7 @@ enum Meant {
 }
 
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
-    // Characters only: a key that approves must not be pressed before the form is on screen.
+    // Characters only: a key that approves must not be buffered before the form is visible.
     if let Some(Modal::EditSoon { outside: false, typed, .. }) = &mut model.modal
         && matches!(key.code, KeyCode::Char(_) | KeyCode::Backspace)
     {
@@ -285,7 +281,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     }
 }
 
-/// Enter in a field: only where something was changed, so that a stray one approves nothing.
+/// Handles Enter in a field. Approves only if something was changed, so that a stray key approves nothing.
 fn approve_changed(model: &mut Model) {
     let Some(Modal::Edit(form)) = &model.modal else { return };
     if form.check == Ok(None) && form.fields.iter().all(|field| field.wrong.is_none()) {
@@ -365,7 +361,7 @@ fn in_line(form: &mut EditForm, key: KeyEvent) -> Meant {
     match key.code {
         KeyCode::Up if form.area.cursor().0 == 0 => return beside(form, key.code),
         KeyCode::Down if form.area.cursor().0 + 1 >= lines => return beside(form, key.code),
-        // A line break on purpose, also where there is none yet.
+        // An explicit line break.
         KeyCode::Char('j') if control && text => form.area.insert_newline(),
         KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) && text => form.area.insert_newline(),
         KeyCode::Enter if bare(key) == KeyCode::Null => return Meant::Nothing,
@@ -385,7 +381,6 @@ fn in_line(form: &mut EditForm, key: KeyEvent) -> Meant {
     Meant::Nothing
 }
 
-/// To the field above or below, and no further.
 fn beside(form: &mut EditForm, code: KeyCode) -> Meant {
     let to = if code == KeyCode::Up { form.at.checked_sub(1) } else { Some(form.at + 1) };
     if let Some(to) = to.filter(|to| *to < form.fields.len()) {
@@ -414,7 +409,7 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
     }
 }
 
-/// Through the fields, then the buttons, and around.
+/// Moves through fields and buttons, wrapping around.
 pub(crate) fn next_field(model: &mut Model, way: Direction) {
     let Some(Modal::Edit(form)) = &mut model.modal else { return };
     let fields = form.fields.len().max(1);
@@ -431,7 +426,7 @@ pub(crate) fn next_field(model: &mut Model, way: Direction) {
     }
 }
 
-/// Arrows move between the buttons, Enter presses one. Nothing else does anything there.
+/// Handles arrows and Enter on the buttons; ignores other keys.
 pub(crate) fn button_key(model: &mut Model, key: KeyEvent) {
     let Some(Modal::Edit(form)) = &mut model.modal else { return };
     if form.lists() {
@@ -452,7 +447,6 @@ pub(crate) fn button_key(model: &mut Model, key: KeyEvent) {
     }
 }
 
-/// The field back to proposed; in the JSON text, all of it.
 pub(crate) fn field_back(model: &mut Model) {
     let Some(Modal::Edit(form)) = &mut model.modal else { return };
     if form.lists() {
@@ -467,7 +461,7 @@ pub(crate) fn field_back(model: &mut Model) {
     }
 }
 
-/// Between the fields and the JSON text, both of the same draft.
+/// Switches between fields and JSON text of the same draft.
 pub(crate) fn raw(model: &mut Model) {
     let Some(Modal::Edit(form)) = &mut model.modal else { return };
     if form.lists() {
@@ -487,14 +481,10 @@ pub(crate) fn raw(model: &mut Model) {
     }
 }
 
-// The draft in the reviewer's own editor.
-
-/// From the list: opens the form, and the editor over it.
 pub(crate) fn open_outside(model: &mut Model) {
     start(model, true);
 }
 
-/// From the form: its whole draft, as JSON.
 pub(crate) fn editor(model: &mut Model) {
     let Some(Modal::Edit(form)) = &model.modal else { return };
     if form.lists() {
@@ -503,7 +493,6 @@ pub(crate) fn editor(model: &mut Model) {
     model.effects.push(Effect::Editor { key: form.key.clone(), digest: form.digest, text: form.text() });
 }
 
-/// The editor is closed.
 pub(crate) fn edited(
     model: &mut Model,
     key: &ActionKey,

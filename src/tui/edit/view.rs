@@ -1,4 +1,4 @@
-//! The edit form: the draft as fields or as text, and at every moment what it would send.
+//! Draws the edit form, and what it would send.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -19,7 +19,7 @@ use crate::tui::edit::words;
 use super::field::{Field, Kind, element_title};
 use super::form::{BulkOutcome, BulkRow, EditField, EditForm, Form, cell, place_of, shown_key};
 
-/// Returns where the caret is.
+/// Draws the form. Returns the caret's position.
 pub(crate) fn draw(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer) -> Option<Position> {
     if form.lists() {
         draw_bulk(model, form, area, buf);
@@ -40,7 +40,6 @@ pub(crate) fn draw(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer)
     caret
 }
 
-/// The content of an action is on its way.
 pub(crate) fn soon(model: &Model, keys: usize, area: Rect, buf: &mut Buffer) {
     let body = sheet_frame(model, area, (44.min(area.width), 5), words::TITLE, "", buf);
     let what = text::count(keys, "action");
@@ -63,8 +62,8 @@ pub(crate) fn title(model: &Model, key: &ActionKey, pen: &mut Pen<'_>) {
     }
 }
 
-/// A text area drawn by ourselves, because what is typed over is foreign: hidden characters stay visible, long lines are
-/// wrapped. Returns where the caret is: the terminal's own cursor belongs there, for input methods and screen readers.
+/// Draws a text area with hidden characters made visible and long lines wrapped. Returns the caret's position: the
+/// terminal's cursor is put there for input methods and screen readers.
 pub(crate) fn area_of(area: &TextArea<'_>, place: Rect, focused: bool, buf: &mut Buffer) -> Option<Position> {
     if place.is_empty() {
         return None;
@@ -74,7 +73,7 @@ pub(crate) fn area_of(area: &TextArea<'_>, place: Rect, focused: bool, buf: &mut
     let height = usize::from(place.height);
     let text = |nth: usize| area.lines().get(nth).map(|line| wrapped(line, place.width)).unwrap_or_default();
     let (row, x) = cursor_in(&text(line), before(area, line, column));
-    // Half a screen of what stands above the cursor, then as much below as fits.
+    // Half a screen above the cursor, then as much below as fits.
     let mut rows = text(line);
     let mut at = row;
     for above in (0..line).rev() {
@@ -98,19 +97,18 @@ pub(crate) fn area_of(area: &TextArea<'_>, place: Rect, focused: bool, buf: &mut
         Pen::new(buf, place, nth as u16).shown(row, theme::PLAIN);
     }
     let caret = Position::new(place.x + x as u16, place.y + (at - top) as u16);
-    // Past the last column of a full row: on it, so that it is never on the frame.
+    // A caret after a full row stays on its last column.
     let caret = Position { x: caret.x.min(place.right() - 1), ..caret };
     focused.then_some(caret)
 }
 
-/// Columns of the line before the cursor.
 fn before(area: &TextArea<'_>, line: usize, column: usize) -> usize {
     let head: String =
         area.lines().get(line).map(|text| text.chars().take(column).collect()).unwrap_or_default();
     text::lines(&head).first().map(Shown::width).unwrap_or_default()
 }
 
-/// Which wrapped row the cursor is in, and where in it. Wrapping loses no column, so that rows can be counted off.
+/// Returns the wrapped row and column of the cursor. Wrapping loses no column.
 fn cursor_in(rows: &[Shown], before: usize) -> (usize, usize) {
     let mut left = before;
     for (nth, row) in rows.iter().enumerate() {
@@ -142,7 +140,6 @@ fn will_be_sent(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer) {
     Pen::new(buf, area, 3).ours(&line, theme::DIM);
 }
 
-/// Exactly what is sent, or why nothing can be.
 fn edits(form: &EditForm, pen: &mut Pen<'_>) {
     match &form.check {
         Ok(None) => drop(pen.ours(words::AS_PROPOSED, theme::DIM)),
@@ -169,7 +166,7 @@ fn edits(form: &EditForm, pen: &mut Pen<'_>) {
     }
 }
 
-/// The first thing that is wrong, or hidden; false when nothing is.
+/// Draws the first problem. Returns false if there is none.
 fn wrong(form: &EditForm, pen: &mut Pen<'_>) -> bool {
     let here = form.here().and_then(|field| form.problem(field));
     let elsewhere = || form.violations.first().map(|violation| violation.what.clone());
@@ -211,7 +208,6 @@ fn buttons(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer) {
     pen.right(&hint, theme::DIM);
 }
 
-/// What Enter does in the field.
 pub(crate) fn enter(form: &EditForm) -> &'static str {
     match form.here().map(|field| &field.kind) {
         _ if form.has_lines() => words::ENTER_NEW_LINE,
@@ -222,12 +218,9 @@ pub(crate) fn enter(form: &EditForm) -> &'static str {
     }
 }
 
-/// The room inside, for those who draw into it.
 pub(crate) fn body(outer: Rect) -> Rect {
     sheet_text(outer)
 }
-
-// The same change over several actions, action by action, before it is staged.
 
 pub(crate) fn draw_bulk(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer) {
     let Some(bulk) = &form.bulk else { return };
@@ -266,7 +259,7 @@ pub(crate) fn draw_bulk(model: &Model, form: &EditForm, area: Rect, buf: &mut Bu
     }
 }
 
-/// `title   field  proposed → new`
+/// Draws `title   field  proposed → new`.
 fn line(model: &Model, row: &BulkRow, pen: &mut Pen<'_>) {
     let title = model.queue.get(&row.key).map(|slot| text::line(&slot.entry.row.title)).unwrap_or_default();
     let width = (pen.left() / 3).max(12);
@@ -302,9 +295,7 @@ fn changes(model: &Model, row: &BulkRow, edits: &Edits, pen: &mut Pen<'_>) {
     }
 }
 
-// The fields of the edit form: a row each, and the one that keys go to.
-
-/// Returns where the caret is.
+/// Returns the caret's position.
 pub(crate) fn draw_fields(
     model: &Model,
     form: &EditForm,
@@ -362,7 +353,6 @@ fn row(
     }
 }
 
-/// A value in so many columns: its first line, and how many there are.
 fn value_in(value: &str, width: usize, style: Style, pen: &mut Pen<'_>) {
     let cell = cell(value);
     if cell.whole {
@@ -373,7 +363,7 @@ fn value_in(value: &str, width: usize, style: Style, pen: &mut Pen<'_>) {
     pen.shown(&cell.shown.cut(width.saturating_sub(more.chars().count())), style).ours(&more, theme::DIM);
 }
 
-/// `title, string, required, at most 120 characters                 42 of 120`
+/// Draws `title, string, required, at most 120 characters                 42 of 120`.
 fn says(form: &EditForm, field: &Field, pen: &mut Pen<'_>) {
     let mut words: Vec<String> = Vec::new();
     match &field.rule {
@@ -408,7 +398,6 @@ fn kind(field: &Field) -> &'static str {
     }
 }
 
-/// What the field is edited in.
 fn editor(_model: &Model, form: &EditForm, field: &Field, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let typing = form.field == EditField::Text;
     if field.is_locked() {
@@ -441,7 +430,6 @@ fn editor(_model: &Model, form: &EditForm, field: &Field, area: Rect, buf: &mut 
     }
 }
 
-/// The elements of a list: which stay, and which are dropped.
 fn elements(form: &EditForm, field: &Field, area: Rect, buf: &mut Buffer) {
     let all = field.elements();
     let height = usize::from(area.height);
