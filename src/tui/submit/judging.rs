@@ -1,4 +1,4 @@
-//! What the review says of its approvals taken together: how much they come to, and which of them may be meant once.
+//! Facts that the review shows about its approvals: their amounts, missing approvers, and duplicates.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,15 +11,12 @@ use crate::tui::queue::same::Proposes;
 
 use super::words;
 
-/// A decision of the draft.
 pub(super) type OfDraft<'a> = (&'a ActionKey, &'a Staged);
 
-/// What will run, where the reviewer edited it.
 fn edited(staged: &Staged, action: &PendingAction) -> Option<RawJson> {
     staged.decision.edits().and_then(|edits| merge(&action.input, edits).ok())
 }
 
-/// The approvals, as they were read afresh.
 fn approvals<'a>(
     sent: &'a [OfDraft<'a>],
     fresh: &'a HashMap<ActionKey, PendingAction>,
@@ -28,19 +25,19 @@ fn approvals<'a>(
     approved.filter_map(|(key, staged)| Some((*key, *staged, fresh.get(*key)?)))
 }
 
-/// Amounts by currency, recipients, files.
+/// Returns amounts by currency, recipients, files.
 pub(super) fn totals(sent: &[OfDraft<'_>], fresh: &HashMap<ActionKey, PendingAction>) -> Vec<String> {
     let mut totals = Totals::default();
     for (_, staged, action) in approvals(sent, fresh) {
         let edited = edited(staged, action);
-        // The agent's preview knows no edits.
+        // The agent's preview does not contain the edits.
         let preview = action.preview.as_ref().filter(|_| edited.is_none());
         totals.add(&action.row.tool, edited.as_ref().unwrap_or(&action.input), preview);
     }
     totals.parts()
 }
 
-/// What more than one person must approve: it waits for others, or takes the place of what they approved.
+/// Returns notes on actions that need several approvers: an approval waits for others, or replaces theirs.
 pub(super) fn people(sent: &[OfDraft<'_>], fresh: &HashMap<ActionKey, PendingAction>) -> Vec<SentWith> {
     let mut told: Vec<SentWith> = Vec::new();
     for (key, staged, action) in approvals(sent, fresh) {
@@ -64,7 +61,8 @@ pub(super) fn people(sent: &[OfDraft<'_>], fresh: &HashMap<ActionKey, PendingAct
     told
 }
 
-/// Titles of approvals that propose what another action does, and what became of that one. Who excludes the other has seen to it.
+/// Returns titles of approvals with a duplicate, and the duplicate's state. A duplicate that is being excluded is left
+/// out.
 pub(super) fn same(
     model: &Model,
     sent: &[OfDraft<'_>],
