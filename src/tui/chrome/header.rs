@@ -1,4 +1,4 @@
-//! The top: can this screen be trusted, and how much work is there.
+//! The header: counts, and the state of the sources.
 
 use std::collections::HashSet;
 
@@ -20,19 +20,19 @@ use crate::tui::snooze;
 use super::pen::Pen;
 use super::{pen, theme, words};
 
-/// `   17:08`
+/// Width of `   17:08`.
 const CLOCK: usize = 8;
 
-/// What stands before the state of a source in trouble, at least.
+/// Minimum space left of a failing source's state.
 const SPACE: usize = 40;
 
-/// ` placet  67 to decide · 12 critical · 6 missions blocked          gate live   kim   17:08`
+/// Draws ` placet  67 to decide · 12 critical · 6 missions blocked          gate live   kim   17:08`.
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let mut pen = Pen::new(buf, layout.header, 0).base(theme::RAISED);
     pen.ours(" placet", pen::bold(theme::KEY)).ours("  ", theme::PLAIN);
     let dot = theme::dot(model.settings.glyphs);
     let (states, good) = several(model);
-    // Counts give way to the state of the sources; who decides and the time give way to counts.
+    // The sources' state takes precedence over counts, and counts over reviewer and time.
     let fits = |state: &&String| good || state.width() + SPACE <= usize::from(layout.header.width);
     let least = states.iter().find(fits).or(states.last()).map_or(0, |state| state.width()) + 3;
     let more =
@@ -49,7 +49,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     right(model, &states, good, &mut pen);
 }
 
-/// The state of the sources, who decides, and the time, as far as there is room.
+/// Draws the sources' state, the reviewer and the time, as far as they fit.
 fn right(model: &Model, states: &[String], good: bool, pen: &mut Pen<'_>) {
     let clock = words::clock(model, model.now).get(..5).unwrap_or_default().to_owned();
     let Some(state) = states.iter().find(|state| state.width() + 2 <= pen.left()) else { return };
@@ -71,7 +71,7 @@ fn right(model: &Model, states: &[String], good: bool, pen: &mut Pen<'_>) {
     }
 }
 
-/// What there is to know of the work, the most important first; true for what never gives way.
+/// Returns the counts, most important first; true for those that are never left out.
 fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
     let mut said: Vec<(Shown, Style, bool)> = Vec::new();
     let mut say = |text: String, style, needed| said.push((Shown::ours(text), style, needed));
@@ -84,7 +84,7 @@ fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
     if model.list.sources.iter().any(|source| source.listed) {
         say(words::to_decide(model.undecided()), theme::BOLD, true);
     } else {
-        // Nothing was read: a zero would be a claim.
+        // No source was read, so a zero would be wrong.
         say(words::UNKNOWN_TO_DECIDE.to_owned(), theme::WARN, true);
     }
     if stats.unknown > 0 {
@@ -131,7 +131,7 @@ fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
     said
 }
 
-/// Which sources run nothing, and since when. It stands before the counts: what is approved now is not run.
+/// Returns which sources are paused and since when.
 fn paused(model: &Model, roomy: bool) -> Option<String> {
     let since = model.list.sources.iter().filter_map(|source| Some((source, source.paused?)));
     let (source, at) = since.min_by_key(|(_, at)| *at)?;
@@ -143,7 +143,7 @@ fn paused(model: &Model, roomy: bool) -> Option<String> {
     })
 }
 
-/// `kim +1`: the first name, and how many others there are.
+/// `kim +1`: the first name, and the number of others.
 struct Who {
     name: Shown,
     more: String,
@@ -163,7 +163,7 @@ impl Who {
     }
 }
 
-/// The worst of all sources, because one bad source makes the counts wrong.
+/// Returns the worst state of all sources.
 fn state(model: &Model) -> (String, bool) {
     let all: Vec<(&SourceName, (String, bool))> =
         model.list.sources.iter().map(|it| (&it.name, words::connection(it, model.now))).collect();
@@ -180,7 +180,7 @@ fn state(model: &Model) -> (String, bool) {
     }
 }
 
-/// The same, in more and in fewer words; the last is the least that must be said.
+/// Returns the state in long and short forms; the last is the shortest.
 fn several(model: &Model) -> (Vec<String>, bool) {
     let (word, good) = state(model);
     let all = model.list.sources.len();
@@ -199,7 +199,6 @@ fn several(model: &Model) -> (Vec<String>, bool) {
     (vec![format!("{well}, {word}"), format!("{well}, {short}"), short], false)
 }
 
-/// Without how old its data is.
 fn beginning(state: &str) -> &str {
     state.split(',').next().unwrap_or_default()
 }
@@ -207,8 +206,6 @@ fn beginning(state: &str) -> &str {
 fn style(good: bool) -> Style {
     if good { theme::GOOD } else { theme::WARN }
 }
-
-// A screen too small for a list: counts only.
 
 pub(crate) fn draw_counts(model: &Model, area: Rect, buf: &mut Buffer) {
     let staged = model.decide.tally.total().total();

@@ -1,4 +1,4 @@
-//! The terminal's window: its mouse, its focus, its background; and calling somebody who looks elsewhere. A mouse never decides.
+//! The terminal window: mouse, focus, background, and calling a reviewer who looks elsewhere. The mouse never decides.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
@@ -18,13 +18,12 @@ use crate::tui::{dashboard, preview, queue};
 use super::overlay;
 use super::state::{Focus, Waiting};
 
-/// What failed in so many minutes is told of.
+/// Minutes of figures that the notify rules look at.
 const WINDOW: u32 = 60;
-/// Lines for each step of the wheel.
 const WHEEL: usize = 3;
 
 pub(crate) fn mouse(model: &mut Model, event: MouseEvent) {
-    // A click that was under way when the mouse was switched off.
+    // The event may have been in transit when mouse reporting was turned off.
     if !model.screen.window.mouse || model.screen.leaving || model.is_blind() {
         return;
     }
@@ -37,7 +36,6 @@ pub(crate) fn mouse(model: &mut Model, event: MouseEvent) {
     }
 }
 
-/// Scrolls what is under the pointer.
 fn wheel(model: &mut Model, at: Position, way: Direction) {
     model.list.touched = true;
     let layout = model.layout();
@@ -54,7 +52,7 @@ fn wheel(model: &mut Model, at: Position, way: Direction) {
     }
 }
 
-/// Selects a row, or the pane. Never opens, folds or decides, and the click that brought the window to the front does nothing.
+/// Selects a row or a pane. Ignores the click that brought the window to the front.
 fn click(model: &mut Model, at: Position) {
     if model.screen.window.is_focusing(model.now) || model.modal.is_some() || model.screen.overlay.is_some() {
         return;
@@ -76,7 +74,6 @@ fn click(model: &mut Model, at: Position) {
     }
 }
 
-/// The mouse is the terminal's again, or ours.
 pub(crate) fn toggle_mouse(model: &mut Model) {
     model.screen.window.mouse = !model.screen.window.mouse;
     model.say(if model.screen.window.mouse { words::MOUSE_ON } else { words::MOUSE_OFF });
@@ -87,19 +84,18 @@ pub(crate) fn focus(model: &mut Model, in_front: bool) {
     model.screen.window.focus(in_front, model.now);
 }
 
-/// The terminal says which colour is behind the text.
 pub(crate) fn background(model: &mut Model, colour: Rgb) {
     if model.screen.window.takes_answer(model.now) {
         model.screen.theme = Theme::on(colour, model.settings.depth);
     }
 }
 
-/// What can be news to somebody who looks elsewhere.
+/// Returns true for messages that may cause a call.
 pub(crate) fn is_news(what: &What) -> bool {
     matches!(what, What::Synced(..) | What::Source(_) | What::Tick)
 }
 
-/// Calls whoever looks elsewhere. Counts only: anything foreign could fake a notification.
+/// Calls a reviewer who looks elsewhere. Sends counts only, because foreign text could fake a notification.
 pub(crate) fn call(model: &mut Model) {
     if model.settings.rules.is_empty() {
         call_as_usual(model);
@@ -108,12 +104,12 @@ pub(crate) fn call(model: &mut Model) {
     }
 }
 
-/// The figures are made for it, so at most once a second.
+/// At most once a second, because the figures are computed for it.
 fn call_by_rules(model: &mut Model) {
     if !model.dashboard.notices.is_due(model.now) {
         return;
     }
-    // Who opens the watch view must not change who is called.
+    // Independent of what the watch view shows.
     let board = model.dashboard.figures.board_as_seen(BoardRequest { window: WINDOW, columns: 1 }, model.now);
     let wall = Wall::at(model.now, &model.settings.zone);
     let due = model.dashboard.notices.look(&board, wall, model.screen.window.is_in_front());
@@ -129,7 +125,7 @@ fn call_by_rules(model: &mut Model) {
     model.effects.extend(due.into_iter().filter_map(effect));
 }
 
-/// A rule that fails is told of once, until it gets through again.
+/// Handles a rule's result. A failing rule is reported once, until it succeeds again.
 pub(crate) fn noticed(model: &mut Model, rule: usize, answer: Result<(), String>) {
     let is_news = model.dashboard.notices.came_to(rule, answer.as_ref().err().map(String::as_str));
     if let Err(why) = answer
@@ -139,9 +135,9 @@ pub(crate) fn noticed(model: &mut Model, rule: usize, answer: Result<(), String>
     }
 }
 
-/// Without rules: for the first action after an empty inbox, for high risks, and for sources that are down.
+/// Without rules: calls for the first pending action, for high risks, and for unreachable sources.
 fn call_as_usual(model: &mut Model) {
-    // What waits at the start is no news.
+    // Actions that were pending at the start are not news.
     if !model.list.sources.iter().any(|source| source.listed) {
         return;
     }
