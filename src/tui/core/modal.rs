@@ -1,4 +1,4 @@
-//! Sheets and forms over the inbox. At most one is open.
+//! Sheets and forms over the inbox, at most one at a time.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -16,7 +16,7 @@ use crate::tui::queue::filter_state::{FilterLine, NameLine, PlacesPane};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Modal {
-    /// The edit form waits for the content of these actions; then perhaps for the reviewer's own editor.
+    /// The edit form, waiting for the content of these actions; `outside` opens the reviewer's editor afterwards.
     EditSoon {
         keys: Vec<ActionKey>,
         outside: bool,
@@ -29,20 +29,16 @@ pub(crate) enum Modal {
     Report(Box<ReportSheet>),
     ResolveUnknown(Box<ResolveSheet>),
     Links(LinksSheet),
-    /// Quitting, and what is staged? With the count that is typed to discard it, once that was asked for.
+    /// The question before quitting; `Some` with the count typed to discard the staged decisions.
     Quit(Option<String>),
-    /// The line in which a filter is written.
     Filter(Box<FilterLine>),
-    /// Which saved filter?
     Saved,
-    /// Keys go to the left pane.
+    /// The left pane, while it has the focus.
     Places(PlacesPane),
-    /// The line in which a saved filter gets its name.
     NameFilter(Box<NameLine>),
 }
 
 impl Modal {
-    /// The left pane, where it is on screen whatever the width.
     pub(crate) fn places(&self) -> Option<&PlacesPane> {
         match self {
             Self::Places(pane) => Some(pane),
@@ -52,20 +48,18 @@ impl Modal {
     }
 }
 
-/// What is said beside a decision: why it is excluded, a comment, or guidance for another try.
+/// The field for a reason, a comment, or guidance for a retry.
 #[derive(Clone, Debug)]
 pub(crate) struct ReasonForm {
     pub says: DecisionKind,
     pub keys: Vec<ActionKey>,
     pub area: TextArea<'static>,
     pub rule: ReasonRule,
-    /// For all that is marked, and not for the row under the cursor.
+    /// For all marked actions instead of the one under the cursor.
     pub for_marks: bool,
-    /// Typed since the last save.
     pub unsaved: bool,
 }
 
-/// The links of an action, before one is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LinksSheet {
     /// At least one.
@@ -74,90 +68,83 @@ pub(crate) struct LinksSheet {
     pub opened: Timestamp,
 }
 
-/// Where a link of an action leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LinkTarget {
-    /// A whole address, ASCII only.
+    /// A URL, ASCII only.
     Web(String),
-    /// So many others of its mission wait.
+    /// A mission, and its number of other pending actions.
     Mission(Untrusted, usize),
-    /// A pending action that proposes the same.
+    /// A pending duplicate.
     Same(ActionKey),
-    /// What was decided on this tool.
+    /// Earlier decisions on this tool.
     Decided(Untrusted),
 }
 
-/// What became of an action whose outcome nobody knows.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolveSheet {
     pub key: ActionKey,
-    /// Waits for the confirm key.
+    /// The selected finding, waiting for confirmation.
     pub picked: Option<Resolution>,
     pub area: TextArea<'static>,
-    /// Keys are text for the reason.
     pub typing: bool,
-    /// When it was first on screen as it is now.
+    /// When it was first drawn in its current state.
     pub drawn: Option<Timestamp>,
 }
 
-/// What is about to be sent, before anything is.
 #[derive(Clone, Debug)]
 pub(crate) struct ReviewSheet {
-    /// Counts the reviews of this run: only the answer to this one is taken.
+    /// Identifies the review, so that answers to earlier ones are dropped.
     pub number: u64,
-    /// `None`: everything that is staged.
+    /// The reviewed batches; `None` for everything.
     pub scope: Option<HashSet<BatchKey>>,
     pub keys: Vec<ActionKey>,
-    /// `None` while the actions are read afresh.
+    /// `None` while the actions are being loaded.
     pub review: Option<Review>,
-    /// When its content was first on screen.
+    /// When its content was first drawn.
     pub drawn: Option<Timestamp>,
-    /// The typed count.
     pub typed: String,
     pub top: usize,
-    /// Lines that are on screen at once, as far as it was drawn.
+    /// Lines per page, as last drawn.
     pub page: usize,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Review {
-    /// `None` when nothing can be sent.
+    /// `None` if nothing can be sent.
     pub submission: Option<Submission>,
     pub refused: Vec<Refused>,
-    /// Batches that are sent to.
     pub batches: usize,
     pub counts: StagedCounts,
-    /// Tools and risks of everything that is sent, with how many decisions each has; the most harmful first.
+    /// Tools and risks to send with their number of decisions, most harmful first.
     pub tools: Vec<(Untrusted, Risk, usize)>,
-    /// Edited actions, with the keys that get new values.
+    /// Titles of edited actions, with the edited keys.
     pub edited: Vec<(Untrusted, Vec<String>)>,
     pub unopened: Vec<Untrusted>,
     pub first_unopened: Option<ActionKey>,
     pub changed: Vec<Untrusted>,
-    /// Of those, or of those that are not sent because of it.
+    /// The first changed action, sent or refused.
     pub first_changed: Option<ActionKey>,
-    /// Titles of what expires within ten minutes.
+    /// Titles of actions that expire soon.
     pub expiring: Vec<Untrusted>,
-    /// Approvals of high risk.
+    /// Number of high-risk approvals.
     pub high_risk: usize,
     pub critical: usize,
-    /// What the approvals come to: sums by currency, recipients, files.
+    /// Amounts of the approvals: sums by currency, recipients, files.
     pub totals: Vec<String>,
-    /// Titles of approvals that propose what another action does, and what became of that one.
+    /// Titles of approvals with a duplicate, and the duplicate's state.
     pub same: Vec<(Untrusted, String)>,
-    /// Undecided actions of these batches.
     pub left_pending: usize,
     pub sources: usize,
-    /// What goes with these decisions, by their sources' own rules.
+    /// What accompanies the decisions, by their sources' rules.
     pub told: Vec<SentWith>,
-    /// Who compares, at each of them, what lands with what was seen.
+    /// Who compares the content at each source.
     pub bound: Vec<(SourceName, Binding)>,
-    /// Decisions on actions that the filter does not show.
+    /// Number of decisions that the filter hides.
     pub hidden: usize,
     pub confirm: Confirm,
 }
 
-/// `rejecting 2: completed steps will be compensated`
+/// A rule that applies: `rejecting 2: completed steps will be compensated`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SentWith {
     pub source: SourceName,
@@ -175,26 +162,26 @@ pub(crate) struct Refused {
     pub why: String,
 }
 
-/// What became of a submission, in the source's own counts.
+/// The result of a submission in the source's own counts.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportSheet {
     pub report: Report,
     pub at: Timestamp,
-    /// What became of approved actions since.
+    /// Later states of approved actions.
     pub followed: HashMap<ActionKey, Followed>,
     pub top: usize,
-    /// Lines that are on screen at once, as far as it was drawn.
+    /// Lines per page, as last drawn.
     pub page: usize,
-    /// Sources that have not answered yet, and how many decisions went there.
+    /// Sources that have not answered yet, with their number of decisions.
     pub waits: Vec<(SourceName, usize)>,
 }
 
-/// So many rows of a tool and a risk, added up and the most harmful first.
+/// Adds up counts by tool and risk, most harmful first.
 pub(crate) fn by_tool<'a>(
     rows: impl Iterator<Item = (&'a Untrusted, &'a Risk, usize)>,
 ) -> Vec<(Untrusted, Risk, usize)> {
     let mut counts: BTreeMap<_, (&Untrusted, &Risk, usize)> = BTreeMap::new();
-    // Rows that are alike mostly stand together.
+    // Equal rows usually follow each other.
     let mut count = |(tool, risk, n): (&'a Untrusted, &'a Risk, usize)| {
         let key = (Reverse(risk.rank()), tool.as_raw(), risk.as_raw());
         counts.entry(key).or_insert((tool, risk, 0)).2 += n;

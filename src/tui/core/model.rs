@@ -1,4 +1,4 @@
-//! The model: everything that the inbox knows while it runs. Only `update` changes it; `view` reads it.
+//! The model: the whole state of the inbox. Only `update` changes it.
 
 use std::borrow::Cow;
 
@@ -35,11 +35,11 @@ use super::modal::Modal;
 use super::msg::Effect;
 use super::settings::Settings;
 
-/// The whole state: one field a feature.
+/// The state, one field per feature.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     pub settings: Settings,
-    /// The latest time any message carried.
+    /// The latest time of any message.
     pub now: Timestamp,
     pub queue: Queue,
     pub list: ListState,
@@ -55,7 +55,7 @@ pub(crate) struct Model {
     pub snooze: SnoozeState,
     pub modal: Option<Modal>,
     pub screen: Screen,
-    /// What is asked of the world; taken after every message.
+    /// Requested effects; taken after every message.
     pub effects: Vec<Effect>,
 }
 
@@ -108,7 +108,7 @@ impl Model {
         }
     }
 
-    /// The layout with the list, whether it is on screen or not.
+    /// Returns the layout with the list, even if the preview covers it.
     pub(crate) fn layout_in_panes(&self) -> Layout {
         self.divided(Rect::new(0, 0, self.screen.size.width, self.screen.size.height), self.panes())
     }
@@ -130,12 +130,10 @@ impl Model {
         }
     }
 
-    /// Lines of the queue that are on screen.
     pub(crate) fn on_screen_lines(&self) -> u16 {
         self.queue.placed(self.layout_in_panes().rows.height, self.settings.density).count() as u16
     }
 
-    /// Counts what waits anew, and what happened since.
     pub(crate) fn recount(&mut self) {
         self.list.stats = match &self.list.frozen {
             Some(_) => counts::stats_anew(&self.queue, self.list.frozen.as_ref(), self.now),
@@ -144,7 +142,7 @@ impl Model {
         self.list.stats_at = self.now;
     }
 
-    /// The action under the cursor, in the list that is on screen.
+    /// Returns the action under the cursor of the list on screen.
     pub(crate) fn here(&self) -> Option<&Slot> {
         match &self.history.open {
             Some(view) => view.here(),
@@ -152,7 +150,7 @@ impl Model {
         }
     }
 
-    /// How much of an action's present content was on screen, as far as its content is known.
+    /// Returns how much of an action's current content was seen.
     pub(crate) fn seen_of(&self, slot: &Slot) -> Option<Seen> {
         let key = &slot.entry.key;
         let known = self.preview.cached(key).map(|cached| self.reads(key, cached)).or(slot.entry.row.digest);
@@ -162,26 +160,26 @@ impl Model {
         }
     }
 
-    /// The digest of what a reviewer of this action reads: with the edits of others where approving it sends them.
+    /// Returns the digest of the content that the reviewer reads: with the edits of others if approving sends them.
     pub(crate) fn reads(&self, key: &ActionKey, cached: &Cached) -> Digest {
         let approved = cached.approved.filter(|_| self.edits_of(key) == cached.action.approved_edits());
         approved.unwrap_or(cached.digest)
     }
 
-    /// A decision is staged, and on another content than the source lists now.
+    /// Returns true if a decision is staged on an outdated content.
     pub(crate) fn is_stale(&self, key: &ActionKey) -> bool {
         let bound = self.decide.draft.get(key).and_then(|staged| staged.digest);
         let now = self.queue.get(key).and_then(|slot| slot.entry.row.digest);
         bound.is_some_and(|bound| now.is_some_and(|now| now != bound))
     }
 
-    /// It changed after it was decided, and was not decided again.
+    /// Returns true if the action changed after it was decided and was not decided again.
     pub(crate) fn has_changed(&self, key: &ActionKey) -> bool {
         self.is_stale(key)
             || self.decide.draft.get(key).is_none() && self.reader.contents.decided(key).is_some()
     }
 
-    /// The edits that are staged for an action, or those its draft text would send.
+    /// Returns the edits staged for an action, or those of its draft.
     pub(crate) fn edits_of(&self, key: &ActionKey) -> Option<&Edits> {
         let staged = self.decide.draft.get(key);
         let own = staged.and_then(|staged| staged.decision.edits()).or_else(|| self.edit.drafted.get(key));
@@ -190,8 +188,7 @@ impl Model {
         own.or_else(|| if is_of_us { None } else { self.approved_edits(key) })
     }
 
-    /// Returns the title: of a pending action with the edits that approving it sends, otherwise with those that ran. As
-    /// far as its content is known.
+    /// Returns the title with the edits that approving a pending action sends, or that an ended one ran with, if known.
     pub(crate) fn title_of(&self, slot: &Slot) -> Untrusted {
         let (key, row) = (&slot.entry.key, &slot.entry.row);
         let known = self.preview.cached(key).map(|cached| &cached.action);
@@ -209,7 +206,7 @@ impl Model {
         self.preview.cached(key)?.action.approved_edits()
     }
 
-    /// Decisions of the submission that was sent and has no answer yet. They are in the draft until it comes.
+    /// Number of decisions sent but not answered yet. They stay in the draft until then.
     pub(crate) fn under_way(&self) -> usize {
         if self.queue.sending == 0 {
             return 0;
@@ -218,17 +215,17 @@ impl Model {
         self.decide.draft.iter().filter(|(key, _)| sending(key)).count()
     }
 
-    /// Decisions that are staged and not on their way.
+    /// Number of staged decisions that are not being sent.
     pub(crate) fn unsent(&self) -> usize {
         self.decide.draft.len().saturating_sub(self.under_way())
     }
 
-    /// Pending actions without a staged decision.
+    /// Number of pending actions without a staged decision.
     pub(crate) fn undecided(&self) -> usize {
         self.list.stats.pending.saturating_sub(self.decide.tally.total().total())
     }
 
-    /// The source runs nothing that is approved until somebody resumes it.
+    /// Returns true if the source is paused and does not run approved actions.
     pub(crate) fn is_paused(&self, name: &SourceName) -> bool {
         self.list.sources.iter().any(|source| source.name == *name && source.paused.is_some())
     }
@@ -237,12 +234,11 @@ impl Model {
         self.list.sources.iter_mut().find(|source| source.name == *name)
     }
 
-    /// Something was sent and has no answer yet.
     pub(crate) fn is_sending(&self) -> bool {
         self.submit.sending.is_some() || !self.submit.unanswered.is_empty()
     }
 
-    /// Who decides at these sources, each source once: the configured name, else the one that the source knows the token by,
+    /// Returns the reviewer's name at these sources: the configured one, or else the source's name for the token, or
     /// else the login name.
     pub(crate) fn reviewers<'a>(
         &self,
@@ -264,38 +260,35 @@ impl Model {
         names
     }
 
-    /// Puts one line of our own on the screen.
     pub(crate) fn say(&mut self, text: impl Into<String>) {
         self.tell(Tone::Plain, vec![Shown::ours(text)]);
     }
 
-    /// Says that something was not done, or went wrong.
     pub(crate) fn warn(&mut self, text: impl Into<String>) {
         self.tell(Tone::Bad, vec![Shown::ours(text)]);
     }
 
-    /// Puts one line on the screen, foreign parts and all.
     pub(crate) fn tell(&mut self, tone: Tone, parts: Vec<Shown>) {
         self.screen.message = Some(Message { parts, tone, at: self.now });
     }
 
-    /// The watch view is on screen, or beneath what lies over it.
+    /// Returns true if the watch view is on screen, possibly covered.
     pub(crate) const fn watches(&self) -> bool {
         self.dashboard.watch.open && self.history.open.is_none()
     }
 
-    /// What could be overlooked in an action, as far as it is known here.
+    /// Returns what a reviewer could overlook in an action.
     pub(crate) fn flags_of(&self, slot: &Slot) -> Flags {
         let cached = self.preview.cached(&slot.entry.key);
         cached.map_or_else(|| Flags::of_row(&slot.entry.row), |cached| cached.flags.clone())
     }
 
-    /// What of it stands above the content: the Context tab has all of it anyway.
+    /// Returns the notes above the content; the Context tab shows them itself.
     pub(crate) fn notes_here(&self) -> Vec<Cow<'static, str>> {
         if self.preview.tab == Tab::Context { Vec::new() } else { self.told_here() }
     }
 
-    /// What to know before the action under the cursor is decided.
+    /// Returns the warnings about deciding the action under the cursor.
     pub(crate) fn told_here(&self) -> Vec<Cow<'static, str>> {
         let here = self.here().filter(|slot| slot.is_pending() && self.history.open.is_none());
         let Some(slot) = here else { return Vec::new() };
@@ -309,7 +302,7 @@ impl Model {
             .collect()
     }
 
-    /// What the reviewer saw of this action, or decided or typed on, when that is another content than this one.
+    /// Returns the content that the reviewer saw, decided or edited, if it differs from this one.
     pub(crate) fn seen_otherwise(&self, key: &ActionKey, now: &Digest) -> Option<Content> {
         let bound = self.decide.draft.get(key).and_then(|staged| staged.digest);
         let bound = bound.or_else(|| self.edit.texts.get(key).map(|text| text.of));
@@ -320,7 +313,6 @@ impl Model {
         (digest != *now).then(kept)
     }
 
-    /// Where keys go now.
     pub(crate) fn places(&self) -> &'static [KeyContext] {
         match &self.screen.overlay {
             Some(Overlay::Help(_)) => &[KeyContext::Help, KeyContext::Anywhere],
@@ -329,7 +321,7 @@ impl Model {
         }
     }
 
-    /// Where they go when nothing lies over it, the innermost place first.
+    /// Returns the contexts beneath any overlay, innermost first.
     pub(crate) fn places_beneath(&self) -> &'static [KeyContext] {
         match (&self.modal, self.screen.focus) {
             (Some(Modal::Edit(_) | Modal::EditSoon { .. }), _) => &[KeyContext::Edit, KeyContext::Anywhere],
@@ -354,27 +346,26 @@ impl Model {
         }
     }
 
-    /// The screen shows counts only: no action, no sheet, no form can be read on it.
+    /// Returns true if the screen is too small to show anything but counts.
     pub(crate) fn is_blind(&self) -> bool {
         self.layout().shape == Shape::Counts
     }
 
-    /// Something on the screen is another, and not only that the preview is empty for a moment.
+    /// Returns true if the screen changed, except for a preview that is briefly empty.
     pub(crate) fn wants_frame(&self) -> bool {
         self.screen.dirty && self.preview.blank_from.is_none_or(|from| from <= self.now)
     }
 
-    /// Keys are text of a search in the preview.
+    /// Returns true if keys are typed into the preview's search.
     pub(crate) fn is_searching(&self) -> bool {
         self.modal.is_none() && self.preview.search.as_ref().is_some_and(|search| search.typing)
     }
 
-    /// A problem in one line: our words, then theirs.
     pub(crate) fn tell_problem(&mut self, before: &str, problem: &Problem) {
         self.tell(Tone::Bad, problem_parts(before, problem));
     }
 
-    /// Asks a source for what changed; while an answer is awaited, once more after it.
+    /// Requests a source's changes; during a sync, requests another one afterwards.
     pub(crate) fn sync(&mut self, name: &SourceName) {
         let Some(source) = self.source(name) else { return };
         if source.syncing == Syncing::No {
@@ -393,7 +384,7 @@ impl Model {
         }
     }
 
-    /// The sheet names decisions that are gone: it must not be confirmed. Returns what there is to say about it.
+    /// Closes a review whose decisions changed, because it must not be confirmed. Returns a note for the message.
     pub(crate) fn close_review(&mut self) -> &'static str {
         if !matches!(self.modal, Some(Modal::Review(_))) {
             return "";
