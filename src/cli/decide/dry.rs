@@ -1,4 +1,4 @@
-//! `--dry-run`: the very same freeze, and what it would send, with every digest; nothing is sent, nothing is written down.
+//! `--dry-run`: freezes the decisions and prints what would be sent, with every digest. Sends and records nothing.
 
 use serde_json::{Value, json};
 
@@ -15,15 +15,16 @@ use crate::text;
 
 use super::plan::Plan;
 
-/// What freezing everything came to.
+/// The result of freezing everything.
 pub(super) struct DryRun {
-    /// What can be sent; all of it only when nothing is refused.
+    /// The decisions that can be sent. Others are refused unless `refused` and `missing` are empty.
     pub(super) submission: Option<Submission>,
     pub(super) refused: Vec<(Option<ActionKey>, Refusal)>,
     pub(super) missing: Vec<NotFound>,
 }
 
-/// Prints it. Ends as the command without `--dry-run` would, but for what only sending can tell.
+/// Prints the dry run. Returns the exit code of the command without `--dry-run`, as far as it is known before
+/// sending.
 pub(super) fn print(plan: &Plan, rehearsal: &DryRun, json: bool) -> anyhow::Result<Exit> {
     let refuses = !rehearsal.refused.is_empty() || !rehearsal.missing.is_empty();
     if json {
@@ -34,7 +35,7 @@ pub(super) fn print(plan: &Plan, rehearsal: &DryRun, json: bool) -> anyhow::Resu
     Ok(exit(rehearsal, !plan.settled.is_empty()))
 }
 
-/// In the order of the command without `--dry-run`: it looks for everything before it freezes anything.
+/// Missing actions come first, because the command looks for all actions before it freezes any.
 fn exit(rehearsal: &DryRun, skips: bool) -> Exit {
     let worst = rehearsal.missing.iter().map(|missing| missing.exit);
     match worst.max_by_key(|exit| exit.code()) {
@@ -55,7 +56,7 @@ pub(super) fn decisions(
     })
 }
 
-/// As `assets/contract/cli.schema.json` has it.
+/// Returns the form of `assets/contract/cli.schema.json`.
 fn as_json(plan: &Plan, rehearsal: &DryRun, would_send: bool) -> Value {
     let batches = rehearsal.submission.iter().flat_map(Submission::batches).map(|batch| {
         let item = |item: &Item| {

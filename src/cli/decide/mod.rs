@@ -1,4 +1,4 @@
-//! `placet decide`: the same path as the inbox, draft, freeze, journal, source, report, without a screen.
+//! `placet decide`: decides without a screen, on the inbox's path: draft, freeze, journal, source, report.
 
 mod dry;
 mod plan;
@@ -24,7 +24,7 @@ use crate::domain::{
 use crate::inbox::{Inbox, Problem, Sending, with_edited_titles};
 use crate::text;
 
-/// Decides, and prints the report that the inbox would show.
+/// Decides, and prints the same report as the inbox.
 pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Result<Exit> {
     if !args.take_back.is_empty() {
         return take_back(inbox, args).await;
@@ -77,7 +77,7 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
     Ok(exit(&report, &followed))
 }
 
-/// Takes approvals back, one after the other; one that cannot be stops no other.
+/// Takes approvals back, one after another. A failure does not stop the others.
 async fn take_back(inbox: &Inbox, args: &DecideArgs) -> anyhow::Result<Exit> {
     let sought = |id| SearchedId { id, source: args.source.as_deref(), may_begin: true };
     let sought: Vec<_> = args.take_back.iter().map(|id| sought(id)).collect();
@@ -100,7 +100,7 @@ async fn take_back(inbox: &Inbox, args: &DecideArgs) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// A failure also if what was approved from here failed later, or what a rejection undoes did.
+/// Returns the exit code of the report. An approved action that failed later, or a failed undo, counts as a failure.
 fn exit(report: &Report, followed: &HashMap<ActionKey, Followed>) -> Exit {
     let failed_later = report.lines.iter().any(|line| {
         let Some(later) = followed.get(&line.key) else { return false };
@@ -129,7 +129,7 @@ fn frozen(
     freeze(id, staged, &with_edited_titles(&plan.loaded, &plan.draft), pending_in, now)
 }
 
-/// Freezes as often as it takes to know everything that is refused, and why.
+/// Freezes repeatedly, without the refused decisions, until every refusal is known.
 fn rehearse(
     plan: &mut Plan,
     entries: &HashMap<ActionKey, Entry>,
@@ -150,7 +150,7 @@ fn rehearse(
     (None, refused)
 }
 
-/// Sends, and says how far it is to somebody who waits.
+/// Sends the submission and shows its progress.
 async fn send(inbox: &Inbox, submission: Submission, left_pending: u64) -> Result<Report, Problem> {
     let all = text::count(submission.len(), "decision");
     let (told, mut heard) = mpsc::channel::<Sending>(8);
@@ -167,7 +167,7 @@ async fn send(inbox: &Inbox, submission: Submission, left_pending: u64) -> Resul
     output::waiting_for(so_far, sending).await
 }
 
-/// What a run before left open is settled by reading, and told: this run may be about the same actions.
+/// Reads open decisions of earlier runs and prints their outcomes, because this run may concern the same actions.
 async fn tell_of_earlier(inbox: &Inbox) {
     match inbox.reconcile().await {
         Err(failed) => output::complain(&problem(&failed)),
@@ -189,7 +189,7 @@ async fn tell_of_earlier(inbox: &Inbox) {
     }
 }
 
-/// What is pending in the sources that are touched: to count what is left.
+/// Reads the pending actions of the sources involved, to count those left undecided.
 async fn entries(inbox: &Inbox, loaded: &HashMap<ActionKey, PendingAction>) -> HashMap<ActionKey, Entry> {
     let mut sources: Vec<_> = loaded.keys().map(|key| key.source.clone()).collect();
     sources.sort();
@@ -202,7 +202,7 @@ async fn entries(inbox: &Inbox, loaded: &HashMap<ActionKey, PendingAction>) -> H
         }
     }
     for (key, action) in loaded {
-        // An action that is settled by now is not in the list; freeze says so in its own words.
+        // A settled action is not in the list. Freezing refuses it with its own message.
         let settled = || Entry { key: key.clone(), row: action.row.clone() };
         entries.entry(key.clone()).or_insert_with(settled);
     }
@@ -216,8 +216,8 @@ fn left_pending(entries: &HashMap<ActionKey, Entry>, draft: &Draft) -> u64 {
     waiting.filter(|entry| batches.contains(&entry.batch())).count() as u64
 }
 
-/// Where what was approved stands: what the answers told already, and with a limit what is learnt until then.
-/// What a decision turned out to be that had only been accepted is in the report then.
+/// Returns the state of approved actions: from the answers, and with a limit also what is learnt until then. Updates
+/// the report with the outcomes of accepted decisions.
 async fn follow(inbox: &Inbox, report: &mut Report, seconds: Option<u64>) -> HashMap<ActionKey, Followed> {
     let told = inbox.ended(report).into_iter();
     let mut latest: HashMap<_, _> = told.map(|followed| (followed.key.clone(), followed)).collect();

@@ -1,4 +1,4 @@
-//! What is to be decided, as the sources have it.
+//! Reads the requested decisions and their actions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,37 +16,36 @@ use crate::domain::{
 use crate::inbox::{Inbox, SentHere};
 use crate::text;
 
-/// The status of an id that neither a source nor the journal knows.
+/// Status of an id that neither a source nor the journal knows.
 const NO_SUCH: &str = "no such action";
 
-/// What is to be decided, read from the sources and staged.
+/// The requested decisions, staged, with their actions.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) draft: Draft,
-    /// Of the decisions, as they were given.
+    /// The actions in the order of the request.
     pub(super) order: Vec<ActionKey>,
-    /// A file's own order is the order of sending.
+    /// Send in the order of the request, as for a file.
     pub(super) as_given: bool,
     pub(super) loaded: HashMap<ActionKey, PendingAction>,
-    /// Approvals that name no content, of actions that ask for a second look; with the reasons for that.
+    /// Approvals without a digest of actions that need a closer look, with the reasons.
     pub(super) flagged: Vec<(ActionKey, String)>,
-    /// Settled by somebody else before anything was sent: skipped.
+    /// Actions settled before anything was sent. They are skipped.
     pub(super) settled: Vec<ReportLine>,
 }
 
 impl Plan {
-    /// What may be done with an action of it.
     pub(super) fn can(&self, key: &ActionKey) -> Capabilities {
         self.loaded.get(key).map_or(Capabilities::READ_ONLY, |action| action.row.can)
     }
 
-    /// Notes on a decision before it is sent.
+    /// Returns notes on a decision before it is sent.
     pub(super) fn to_know(&self, key: &ActionKey, item: &Item) -> Vec<String> {
         let notes = self.can(key).told_of(&item.decision).into_iter().map(String::from);
         notes.chain(self.replaces(key, item)).collect()
     }
 
-    /// Says which approvals an approval replaces because they are of other content.
+    /// Describes the approvals that an approval replaces because their content differs.
     pub(super) fn replaces(&self, key: &ActionKey, item: &Item) -> Option<String> {
         let approvals = self.loaded.get(key).map(|action| &action.approvals)?;
         let others = approvals.iter().filter(|it| item.kind().approves() && it.effective != item.effective);
@@ -57,7 +56,7 @@ impl Plan {
     }
 }
 
-/// Reads what is asked for, and stages it. The second are those that no source gave.
+/// Reads the requested actions and stages their decisions. Returns those that no source has separately.
 pub(super) async fn plan(
     inbox: &Inbox,
     args: &DecideArgs,
@@ -90,7 +89,7 @@ pub(super) async fn plan(
                 continue;
             }
         };
-        // One may have named the source, and the other not.
+        // One request may name the source and the other not.
         if !keys.insert(key.clone()) {
             return Err(twice(key.id.untrusted()).into());
         }
@@ -109,7 +108,7 @@ pub(super) async fn plan(
 }
 
 fn settled(key: ActionKey, action: &PendingAction, staged: &Staged) -> ReportLine {
-    // Pending in the source's books, and over by the clock.
+    // The source still lists it as pending, but it has expired.
     let expired = action.row.status.is_pending();
     ReportLine {
         batch: staged.batch.clone(),
@@ -124,7 +123,7 @@ fn settled(key: ActionKey, action: &PendingAction, staged: &Staged) -> ReportLin
     }
 }
 
-/// No source has it. Reports what is known of it from here: it stops no other.
+/// Reports an action that no source has, from the journal if it knows it. It does not stop the others.
 fn vanished(
     known: Option<(ActionKey, Vec<SentHere>)>,
     key: ActionKey,
@@ -150,7 +149,8 @@ fn vanished(
     }
 }
 
-/// Why a bare id does not approve this action. A digest comes from `show --json`, which tells the same.
+/// Returns why a bare id does not approve this action. A digest shows that the reviewer saw `show --json`, which
+/// prints the same reasons.
 fn asks_for_a_look(wish: &RequestedDecision, action: &PendingAction) -> Option<String> {
     let bare = matches!(wish.decision, Word::Approve) && wish.digest.is_none();
     let mut reasons = if bare { text::Flags::of(action).reasons() } else { Vec::new() };
@@ -160,7 +160,7 @@ fn asks_for_a_look(wish: &RequestedDecision, action: &PendingAction) -> Option<S
     (!reasons.is_empty()).then(|| reasons.join(", "))
 }
 
-/// `userEdits` as they were given.
+/// Parses `userEdits`.
 fn edits(key: &ActionKey, given: &RawValue) -> Result<Edits, Usage> {
     let wrong =
         |why: String| Usage(format!("userEdits of {}: {why}", output::identifier(key.id.untrusted())));
@@ -246,7 +246,7 @@ mod tests {
         let now = Timestamp::from_millis(1_795_000_000_000);
         let open = |source| Inbox::open(vec![source], journal.clone(), Duration::MAX, Some("Ada".to_owned()));
         let (first, later) = (open(before), open(after));
-        // Its id is the beginning of another one.
+        // This id is a prefix of another one.
         let decided = ids[1].as_raw();
         let (mut one, _) = plan(&first, &given(&["decide", "--reject", decided]), now).await.unwrap();
         let staged = one.draft.iter();

@@ -8,14 +8,13 @@ use crate::contract::time;
 use crate::domain::{ActionKey, BatchId, Claim, Effect, Entry, Status, Timestamp, Untrusted};
 use crate::text::{self, People, Shown};
 
-/// A row, at the moment of printing.
+/// A row to print.
 pub(in crate::cli) struct Row<'a> {
     entry: &'a Entry,
-    /// Who is on it.
     claim: Option<&'a Claim>,
     people: Option<&'a People>,
     now: Timestamp,
-    /// `None` for spreadsheets: ids in full, times in UTC, ages as seconds.
+    /// `None` for spreadsheets: full ids, times in UTC, ages in seconds.
     ids: Option<&'a ShortIds>,
 }
 
@@ -29,28 +28,28 @@ impl Row<'_> {
         at.map(|at| Shown::ours(write(at))).unwrap_or_default()
     }
 
-    /// Its source still lists it as pending.
+    /// Returns whether it has expired although its source lists it as pending.
     fn is_expired(&self) -> bool {
         self.entry.row.is_pending_and_expired(self.now)
     }
 
-    /// Who a subject is.
+    /// Returns the name of a subject.
     fn who(&self, subject: &Untrusted) -> Shown {
         self.people.map_or_else(|| text::name(subject), |people| people.called(subject, usize::MAX))
     }
 }
 
-/// It is in the queue; the others are asked of what a source has behind it.
+/// Returns whether actions in this status are in the queue. Others come from the source's history.
 pub(super) const fn is_queued(status: &Status) -> bool {
     matches!(status, Status::Pending | Status::Unknown)
 }
 
-/// Who is on an action, and what its source calls its people.
+/// The claim on an action, and the names of its source's people.
 pub(super) type Known<'a> = (Option<&'a Claim>, Option<&'a People>);
 
 type Cell<'a> = fn(&Row<'a>) -> Shown;
 
-/// Every column there is.
+/// Returns all columns.
 pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 21] {
     let column = |name, most, cell: Cell<'a>| Column { name, most, cell };
     [
@@ -111,7 +110,7 @@ fn id(text: Option<&Untrusted>) -> Shown {
     text.map(text::identifier).unwrap_or_default()
 }
 
-/// `asked` are the statuses that are listed.
+/// `asked` holds the requested statuses.
 pub(super) fn text<'a>(
     entries: &'a [Entry],
     known: impl Fn(&ActionKey) -> Known<'a>,
@@ -121,7 +120,7 @@ pub(super) fn text<'a>(
 ) -> io::Result<()> {
     let is_over = asked.iter().any(|status| !is_queued(status));
     let mut or = vec!["id", "risk", "age", "tool", "title"];
-    // With one source, or one status, there is nothing to tell apart.
+    // A column with a single value is left out.
     if several {
         or.insert(0, "source");
     }
@@ -172,7 +171,7 @@ mod tests {
     use crate::domain::{ActionId, ActionKey, SourceName};
 
     #[test]
-    fn a_row_that_expired_is_marked_while_its_source_lists_it() {
+    fn expired_row_is_marked_while_its_source_lists_it() {
         let now = Timestamp::from_millis(1_000_000);
         let ids = ShortIds::default();
         let of = |expires: i64, plain: bool, name: &str| {
