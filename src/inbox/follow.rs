@@ -1,4 +1,5 @@
-//! Following: approved is not executed, and accepted is not settled. Every change of a decided action is told until it is final.
+//! Follows decided actions until they are final, because an approved action may not have run and an accepted decision
+//! is not settled.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,12 +20,12 @@ use crate::domain::{
 use crate::journal::{Journal, Sent, SubmissionRecord};
 use crate::sources::SourceError;
 
-/// So often an action must be missing before it is given up: a source may list it late.
+/// Number of reads in which an action must be missing before it is given up, because a source may list it late.
 const MISSES: u32 = 3;
 
 impl Inbox {
-    /// Follows decided actions until they are executed, failed or final otherwise, or wait for a decision again; every change is
-    /// sent. Ends when nothing more is to come of any, when nobody listens, or after `limit`.
+    /// Follows decided actions until they are final or wait for a decision again, and sends every change. Ends when
+    /// all have ended, when the receiver is dropped, or after `limit`.
     pub async fn follow(&self, keys: Vec<ActionKey>, limit: Duration, changes: mpsc::Sender<Followed>) {
         let mut by_source: HashMap<SourceName, HashMap<ActionId, LastHeard>> = HashMap::new();
         for key in keys {
@@ -44,7 +45,7 @@ impl Inbox {
         }
     }
 
-    /// Reads once where these approved actions stand by now, for the journal.
+    /// Reads these approved actions once and records those that have ended.
     pub async fn look_at(&self, keys: &[ActionKey]) -> Result<(), Problem> {
         for (key, action) in self.load(keys).await {
             let ended = action.ok().filter(|action| has_ended(&action.row.status) && !action.goes_on);
@@ -56,8 +57,8 @@ impl Inbox {
         Ok(())
     }
 
-    /// How the approved actions of a report stand, where the very answer told it and the source may never tell it again. It is in
-    /// the journal by then; nothing is asked.
+    /// Returns the final state of approved actions that the answers reported and the source may not report again.
+    /// Sends no request; the journal has them already.
     pub fn ended(&self, report: &Report) -> Vec<Followed> {
         let approved = report.lines.iter().filter(|line| line.outcome == Outcome::Approved);
         let ended = approved.filter_map(|line| {
@@ -68,7 +69,7 @@ impl Inbox {
     }
 }
 
-/// The decisions on these actions that are accepted and not settled, by the journal.
+/// Returns the accepted decisions on these actions that are not settled according to the journal.
 async fn promised(
     journal: &Journal,
     source: &SourceName,
@@ -105,12 +106,12 @@ fn told(key: ActionKey, action: PendingAction) -> Followed {
     }
 }
 
-/// There is more to say of it than that it was approved.
+/// Returns whether the action has a result beyond its approval.
 fn has_ended(status: &Status) -> bool {
     status.is_final() || *status == Status::Unknown
 }
 
-/// What was last heard of one action. It was decided a moment ago: that it stands as pending is no news.
+/// The last known state of an action, at first pending. A pending action is thus no change.
 #[derive(Default)]
 struct LastHeard {
     status: Status,
@@ -119,13 +120,13 @@ struct LastHeard {
     misses: u32,
 }
 
-/// A decision that its source accepted: one of a submission.
+/// An accepted decision of a submission.
 struct Promised {
     past: Arc<SubmissionRecord>,
     nth: usize,
 }
 
-/// The actions of one source that are not final yet.
+/// The actions of one source that are not final.
 struct Trail<'a> {
     journal: &'a Journal,
     source: &'a WithTimeouts,
@@ -150,7 +151,7 @@ impl Trail<'_> {
                     }
                 }
                 Err(SourceError::RateLimited { retry_after }) => asked = retry_after,
-                // The next look may fare better; the limit ends it.
+                // The next read may succeed. `limit` ends the attempts.
                 Err(_) => {}
             }
             wait = wait.mul_f32(1.5).min(longest).max(asked.unwrap_or_default());
@@ -164,14 +165,14 @@ impl Trail<'_> {
             let Some(standing) = self.open.get_mut(&action.row.id) else { continue };
             standing.misses = 0;
             let is_final = action.row.status.is_final() && !action.goes_on;
-            // It went on, and waits for a human again: the next decision about it is followed by itself.
+            // It waits for a human again. The next decision on it is followed separately.
             let is_back = action.row.status.is_pending() && !standing.status.is_pending();
             let before = (&standing.status, &standing.error, standing.goes_on);
             if before != (&action.row.status, &action.error, action.goes_on) {
                 (standing.status, standing.goes_on) = (action.row.status.clone(), action.goes_on);
                 standing.error.clone_from(&action.error);
                 let outcome = self.settle(&action).await;
-                // What somebody else decided is no end of ours.
+                // The result of somebody else's decision is not ours.
                 if is_final && !matches!(outcome, Some(Outcome::Skipped { .. })) {
                     self.keep(&action).await;
                 }
@@ -191,7 +192,7 @@ impl Trail<'_> {
         Ok(())
     }
 
-    /// What the action is by now proves what our accepted decision came to: written down at once, once.
+    /// Records the outcome of our accepted decision once the action's state proves it.
     async fn settle(&mut self, action: &PendingAction) -> Option<Outcome> {
         let id = &action.row.id;
         let Promised { past, nth } = self.promised.get(id)?;
@@ -204,7 +205,7 @@ impl Trail<'_> {
         Some(outcome)
     }
 
-    /// What came of it is told in any case: the receipt is for later.
+    /// A failure to record it is only logged, because the change is sent anyway.
     async fn keep(&self, action: &PendingAction) {
         let key = ActionKey { source: self.source.name().clone(), id: action.row.id.clone() };
         let error = action.error.as_ref().map(Untrusted::as_raw);

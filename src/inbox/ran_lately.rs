@@ -1,34 +1,33 @@
-//! What ran lately, or is about to: an action that is proposed again may be a mistake.
+//! Recently approved actions, to detect a repeated proposal that may be a mistake.
 
 use super::core::Inbox;
 use super::timeouts::Wait;
 use crate::contract::time;
 use crate::domain::{ActionKey, Digest, ListQuery, Outcome, SourceName, Status, Timestamp, Untrusted};
 
-/// How long what ran is remembered, in milliseconds.
+/// Milliseconds for which approved actions are remembered.
 pub const DAY: i64 = 24 * 60 * 60 * 1_000;
-/// Rows that a source is asked for.
 const ROWS: u32 = 200;
-/// Submissions of the journal that are looked through, where the source keeps no history.
+/// Submissions of the journal to search if the source has no history.
 const SUBMISSIONS: u32 = 50;
 
-/// An action that was approved: it ran, runs, or will.
+/// An approved action, which has run or will run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
     pub key: ActionKey,
-    /// `None` where it is not known.
+    /// `None` if unknown.
     pub workspace: Option<Untrusted>,
     pub tool: Untrusted,
     pub title: Untrusted,
-    /// Of its input, where it is known.
+    /// Digest of its input, if known.
     pub digest: Option<Digest>,
     /// When it was decided.
     pub at: Timestamp,
 }
 
 impl Inbox {
-    /// What was approved within a day, the newest rows of the source's history, else of the journal. Empty where neither can be
-    /// read: it is a hint, and nothing waits for it.
+    /// Returns actions approved within a day, from the source's history or else the journal. Empty if neither can be
+    /// read, because this is only a hint.
     pub async fn ran_lately(&self, source: &SourceName) -> Vec<Ran> {
         let since = time::now().plus_millis(-DAY);
         let lists = self.source(source).is_ok_and(|source| source.records().lists);
@@ -60,7 +59,7 @@ impl Inbox {
                     && sent.decision.kind().approves()
                     && sent.outcome.as_ref().is_some_and(approved)
             });
-            // An agent that tries again may propose either, what was proposed before or what ran.
+            // An agent that tries again may repeat its proposal, or the edited input that ran.
             ran.extend(sent.flat_map(|sent| {
                 let proposed = (sent.digest != sent.effective).then_some(sent.digest);
                 std::iter::once(sent.effective).chain(proposed).map(move |digest| Ran {

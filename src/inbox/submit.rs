@@ -24,28 +24,28 @@ use crate::sources::SourceError;
 type Outcomes = HashMap<ActionKey, Outcome>;
 type Loaded = HashMap<ActionKey, PendingAction>;
 
-/// For so long nothing is told of some before all is known.
+/// Time to wait for all outcomes before some are reported.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What is told of a submission while it goes on.
+/// Progress of a submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sending {
-    /// A source has answered so many of its decisions.
+    /// A source has answered this many of its decisions.
     Answered(SourceName, usize),
-    /// Some sources have answered all of theirs, and others let wait: the lines that are known. They do not change any more.
+    /// The final lines of sources that have answered, while others are slow.
     Partly(Report),
 }
 
 impl Inbox {
     /// Sends a submission once: journal first, then the sources, then the journal again.
     ///
-    /// `left_pending` is what stays undecided in its batches, for the report. An error means that nothing was sent. Once
-    /// begun it goes on to its end, also when nobody waits for the report any more.
+    /// `left_pending` is the number of actions left undecided in its batches, for the report. An error means that
+    /// nothing was sent. Once begun it runs to its end, even if the caller stops waiting.
     pub async fn submit(&self, submission: Submission, left_pending: u64) -> Result<Report, Problem> {
         send(self, submission, left_pending, None).await
     }
 
-    /// The same, and tells how far it is.
+    /// Like [`submit`](Self::submit), with progress.
     pub async fn submit_telling(
         &self,
         submission: Submission,
@@ -56,7 +56,7 @@ impl Inbox {
     }
 }
 
-/// On a task of its own: a screen that is closed does not leave a submission half sent.
+/// Sends in a task, so that closing a screen does not leave a submission half sent.
 async fn send(
     inbox: &Inbox,
     submission: Submission,
@@ -71,10 +71,10 @@ async fn send(
     };
     match task.await {
         Ok(done) => done,
-        // The runtime is going down, or there is a bug of ours; the journal knows more than we do.
+        // The runtime is shutting down, or the task panicked. The journal has the outcomes so far.
         Err(error) => match inbox.journal.past(&id).await {
             Ok(Some(past)) => {
-                // Nobody goes on with it: from now on it is for reconciling.
+                // No task continues it, so it is left to reconciliation.
                 if let Err(error) = inbox.journal.finish(&id, State::Open).await {
                     tracing::error!(%error, "cannot leave a submission open in the journal");
                 }
@@ -119,20 +119,20 @@ async fn run(
         let Some(told) = &told else { return };
         let mut report = report(&submission, known, left_pending);
         report.lines.retain(|line| known.contains_key(&line.key));
-        // Nobody has to listen: the answer at the end holds all of it.
+        // The receiver may be gone. The returned report has everything.
         drop(told.try_send(Sending::Partly(report)));
     })
     .await;
     let report = report(&submission, &outcomes, left_pending);
     let state = if report.lines.iter().any(ReportLine::is_open) { State::Open } else { State::Done };
     if let Err(error) = inbox.journal.finish(submission.id(), state).await {
-        // What was sent was sent: the report is right, and the next start reads the outcomes again.
+        // The report is right anyway, and the next start reads the outcomes again.
         tracing::error!(%error, "cannot close a submission in the journal");
     }
     Ok(report)
 }
 
-/// Everything in the end; what is known by then is told whenever the rest lets wait.
+/// Collects all outcomes, and calls `tell` with those known so far whenever the rest is slow.
 async fn all(
     mut running: FuturesUnordered<impl Future<Output = Outcomes>>,
     tell: impl Fn(&Outcomes),
@@ -153,7 +153,7 @@ async fn all(
     }
 }
 
-/// What one source gets of a submission: batch after batch.
+/// One source's part of a submission, batch after batch.
 struct Job<'a> {
     inbox: &'a Inbox,
     id: &'a SubmissionId,
@@ -180,15 +180,16 @@ impl Job<'_> {
             fault::point("submit.noted");
             all.extend(outcomes);
             if let Some(told) = self.told {
-                // Nobody has to listen.
+                // The receiver may be gone.
                 drop(told.try_send(Sending::Answered(self.source.name().clone(), all.len())));
             }
         }
         all
     }
 
-    /// What is sent together, with its key: decisions of one batch that follow each other, as many as go at once. Batch after
-    /// batch; where a request takes one decision, in the order of sending. The batches of a checkpoint go as one where they can.
+    /// Returns the requests with their keys: consecutive decisions of one batch, at most `at_once`, batch after
+    /// batch. If a request takes one decision, they go in the order of sending. Batches of a checkpoint go as one
+    /// request if the source can.
     fn requests(&self) -> Vec<(String, SubmissionBatch)> {
         let at_once = self.source.at_once().max(1);
         let mut places: Vec<(usize, usize, usize)> = Vec::new();
@@ -223,7 +224,7 @@ impl Job<'_> {
         requests
     }
 
-    /// What was learnt is on disk before anything else is done with it.
+    /// Writes outcomes to disk before anything else uses them.
     async fn note(&self, outcomes: &Outcomes) {
         let noted: Vec<_> = outcomes.iter().map(|(key, out)| (key.clone(), out.clone())).collect();
         let ended: Vec<_> = ended(self.source, outcomes).collect();
@@ -240,7 +241,7 @@ impl Job<'_> {
         }
     }
 
-    /// The outcomes of one batch, and why nothing more should be sent to this source.
+    /// Sends one batch. Returns its outcomes, and why nothing more should be sent to this source.
     async fn send(
         &self,
         key: &str,
@@ -263,7 +264,8 @@ impl Job<'_> {
         (outcomes, stop)
     }
 
-    /// Reads what was lost sight of, a few times: the request may still be on its way. False: the source cannot be read.
+    /// Reads lost decisions a few times, because the request may still be on its way. Returns false if the source
+    /// cannot be read.
     async fn look(
         &self,
         batch: &SubmissionBatch,
@@ -304,14 +306,14 @@ impl Job<'_> {
     }
 }
 
-/// How approved actions stand that ran before the answer came, and that nothing more will happen to.
+/// Returns the final state of approved actions that ran before the answer.
 fn ended(source: &WithTimeouts, outcomes: &Outcomes) -> impl Iterator<Item = (ActionKey, PendingAction)> {
     let approved = outcomes.iter().filter(|(_, outcome)| **outcome == Outcome::Approved);
     let ended = approved.filter_map(|(key, _)| Some((key.clone(), source.ended(&key.id)?)));
     ended.filter(|(_, action)| action.row.status.is_final())
 }
 
-/// The source's outcomes, one an item: what it left out is unknown, what it made up is not ours.
+/// Returns one outcome per item: unknown if the source left it out. Ignores other ids.
 fn complete(batch: &SubmissionBatch, outcomes: Vec<(ActionId, Outcome)>) -> Outcomes {
     let mut said: HashMap<ActionId, Outcome> = outcomes.into_iter().collect();
     let mut outcome = |item: &Item| {
@@ -330,7 +332,7 @@ fn failed(error: &SourceError) -> Outcome {
     if error.lost_sight() { Outcome::Unknown { why } } else { Outcome::Failed { why } }
 }
 
-/// A source that said this to one batch will say it to the next. One that was lost sight of is looked at first.
+/// Returns why the next batch would fail the same way. A lost source is read first.
 fn stops(error: &SourceError) -> Option<Untrusted> {
     let stops = error.stops_the_rest() && !error.lost_sight();
     stops.then(|| Untrusted::from(format!("not sent: {}", words(error).as_raw())))
@@ -361,7 +363,7 @@ fn report(submission: &Submission, outcomes: &Outcomes, left_pending: u64) -> Re
     Report { id: submission.id().clone(), lines: lines.collect(), left_pending }
 }
 
-/// The idempotency key of a part of a submission's `nth` batch.
+/// Returns the idempotency key of a part of a submission's `nth` batch.
 pub(super) fn sent_as(id: &SubmissionId, nth: usize, part: usize) -> String {
     match part {
         0 => format!("{id}:{nth}"),
@@ -373,7 +375,7 @@ fn key(source: &SourceName, id: &ActionId) -> ActionKey {
     ActionKey { source: source.clone(), id: id.clone() }
 }
 
-/// Returns the actions under the titles that are sent: with the edits in the draft.
+/// Returns the actions with the titles that are sent, which include the draft's edits.
 pub fn with_edited_titles(loaded: &Loaded, draft: &Draft) -> Loaded {
     let mut loaded = loaded.clone();
     for (key, action) in &mut loaded {

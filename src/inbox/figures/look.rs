@@ -1,4 +1,4 @@
-//! What a look at a source's list shows to have come and gone since the last one.
+//! Finds arrivals and departures between two looks at a source's list.
 
 use std::collections::HashSet;
 
@@ -17,11 +17,11 @@ use super::source::{Over, SourceFigures};
 use super::stage::Stage;
 use super::{About, Happening};
 
-/// So many actions that are over are remembered, so that nothing is counted twice.
+/// Maximum number of settled actions to remember, so that none counts twice.
 const OVER: usize = 20_000;
 
 impl SourceFigures {
-    /// Takes a list, and says what is news in it.
+    /// Takes a list and returns the events in it.
     pub(super) fn listed(
         &mut self,
         rows: &Rows,
@@ -36,7 +36,7 @@ impl SourceFigures {
         let since = self.heard;
         self.cover(targets, now);
         self.heard = Some(now);
-        // What came and went between two looks is in no list.
+        // An action that came and went between two looks is in no list.
         self.moved |= since.is_some() && revision != self.revision;
         (self.behind, self.problem, self.revision) = (false, false, revision);
         let mut look = ListReading { since, now, gap: self.gap && since.is_some(), news: News::default() };
@@ -55,7 +55,8 @@ impl SourceFigures {
                     self.stand(&mut look, &pages);
                 }
                 self.stand(&mut look, entries);
-                // At the first look all that is listed is counted by now: as many are all of them.
+                // At the first look everything listed has been counted by now, so equal numbers mean the same
+                // actions.
                 if since.is_none() && self.open.ids().len() != listed.len() {
                     self.all_but(&mut look, |id| listed.contains(id));
                 }
@@ -71,7 +72,8 @@ impl SourceFigures {
         look.news.told(&self.name, now)
     }
 
-    /// A part of a list: all of its pages are one look. What waits at the first look is counted as it comes, being no news.
+    /// Takes a page of a list; all pages are one look. At the first look, actions are counted as they arrive, without
+    /// events.
     fn page(&mut self, entries: &[Entry], first: bool, now: Timestamp) {
         if first {
             self.pages.clear();
@@ -84,17 +86,17 @@ impl SourceFigures {
         }
     }
 
-    /// Everything that was pending is gone, but for what is listed.
+    /// Removes all open actions but the listed ones.
     fn all_but(&mut self, look: &mut ListReading, is_listed: impl Fn(&ActionId) -> bool) {
         let gone: Vec<ActionId> = self.open.ids().filter(|id| !is_listed(id)).cloned().collect();
-        // Beyond the end of a list that is cut, anything may still be pending.
+        // Actions beyond a cut may still be pending.
         let over = if self.cut { Vec::new() } else { gone };
         for id in &over {
             self.gone(look, id);
         }
     }
 
-    /// What became of decisions that were sent from here, where the source does not tell by itself.
+    /// Takes an outcome of a decision sent from here, for sources that do not report it.
     pub(super) fn submitted(&mut self, line: &ReportLine) {
         let stage = match (&line.outcome, line.decision) {
             (
@@ -107,14 +109,14 @@ impl SourceFigures {
         self.open.decided(&line.key.id, false, stage);
     }
 
-    /// What became of an approved action that was followed from here.
+    /// Takes the outcome of an approved action that is followed from here.
     pub(super) fn followed(&mut self, followed: &Followed, now: Timestamp) -> Vec<Happening> {
         let (id, stage) = (&followed.key.id, Stage::of(&followed.status));
         if stage.outcome().is_nothing() {
             return Vec::new();
         }
         if self.open.get(id).is_some() {
-            // The list will say that it is gone, and does not say why.
+            // The list will show that it is gone, but not why.
             self.open.decided(id, true, stage);
             return Vec::new();
         }
@@ -130,7 +132,7 @@ impl SourceFigures {
         news.told(&self.name, now)
     }
 
-    /// It is not listed any more.
+    /// Removes an action that is no longer listed.
     fn gone(&mut self, look: &mut ListReading, id: &ActionId) {
         let Some(known) = self.open.take(id) else { return };
         let tool = self.open.tools().get(known.tool).cloned().unwrap_or_default();
@@ -138,7 +140,7 @@ impl SourceFigures {
         let over =
             Over { stage: Stage::Left, place: known.place, tool, created: known.created, high: known.high };
         if known.lost {
-            // Somebody settled it; as what, this source does not tell.
+            // Somebody resolved it, but the source does not tell the result.
             self.end(id, Over { stage: Stage::Left, ..over });
             return;
         }
@@ -155,7 +157,7 @@ impl SourceFigures {
         }
     }
 
-    /// It stands like this now.
+    /// Takes the current state of an action.
     fn stands(&mut self, look: &mut ListReading, row: &Row) {
         let stage = Stage::of(&row.status);
         let (known, over) = (self.open.get(&row.id), self.over.get(&row.id).map(|over| over.stage));
@@ -166,7 +168,7 @@ impl SourceFigures {
         };
         let (mut flow, mut at) = (Flow::default(), look.moment(row.resolved_at));
         match (before, look.since) {
-            // What waits at the first look is no arrival.
+            // An action that waits at the first look is not an arrival.
             (None, None) => {}
             (None, Some(_)) if look.is_new(row) => {
                 let arrived = Flow { arrived: 1, ..Flow::default() };
@@ -177,7 +179,7 @@ impl SourceFigures {
             (Some(Stage::Pending), _) => flow = stage.resolution().plus(&stage.outcome()),
             (Some(before), _) if before == stage => {}
             (Some(_), _) if stage == Stage::Pending => flow = Flow { arrived: 1, ..Flow::default() },
-            // Decided before, or from before it was watched: only what becomes of it now.
+            // Decided before, or before it was watched: only its new outcome counts.
             _ => flow = stage.outcome(),
         }
         if !flow.is_nothing() {
@@ -218,7 +220,7 @@ impl SourceFigures {
         look.news.moved(stage, was_open, Some(row.status.clone()), by, about);
     }
 
-    /// `at`: when that was, and when it was proposed.
+    /// `at`: when it happened; `created`: when it was proposed.
     fn did(
         &mut self,
         stage: Stage,
@@ -248,7 +250,6 @@ impl SourceFigures {
         About { key, tool: tool.clone(), title: title.clone(), high }
     }
 
-    /// Remembers that it is over.
     fn end(&mut self, id: &ActionId, over: Over) {
         if self.over.insert(id.clone(), over).is_none() {
             self.order.push_back(id.clone());
@@ -260,44 +261,43 @@ impl SourceFigures {
         }
     }
 
-    /// Counts what happened in a minute.
     fn flow(&mut self, place: QueueIndex, minute: Minute, flow: &Flow) {
         self.seen.add(place, minute, flow);
         self.moved = true;
     }
 }
 
-/// One look at a list.
+/// A look at a list.
 struct ListReading {
-    /// Nobody watched since then.
+    /// The time since the last look was not watched.
     gap: bool,
-    /// Everything up to then was known before.
+    /// The last look.
     since: Option<Timestamp>,
     now: Timestamp,
     news: News,
 }
 
 impl ListReading {
-    /// It was proposed since the last look.
+    /// Returns whether it was proposed since the last look.
     fn is_new(&self, row: &Row) -> bool {
         row.status.is_pending() || self.since.is_some_and(|since| row.created_at > since)
     }
 
-    /// The minute in which something vanished: when, nobody knows. After a time in which nobody watched it is one of that, so that it
-    /// is no part of a rate.
+    /// Returns the minute to count a disappearance in, whose time is unknown. After a gap it is a minute of the gap,
+    /// so that it does not affect the rate.
     fn vanished(&self) -> Minute {
         let (now, next) = (Minute::of(self.now), Minute::of(self.since.unwrap_or(self.now)).plus(1));
         if self.gap { next.min(now.plus(-1)) } else { now }
     }
 
-    /// When something happened that was not so at the last look: clocks differ, so what the source says is bounded by that.
+    /// Returns the source's time of a change, bounded by the last two looks because clocks differ.
     fn moment(&self, told: Option<Timestamp>) -> Timestamp {
         let since = self.since.unwrap_or(self.now);
         told.unwrap_or(self.now).clamp(since.min(self.now), self.now)
     }
 }
 
-/// Stands for all that a source did not give.
+/// Returns whether the row represents the missing rest of a list.
 fn is_cut(row: &Row) -> bool {
     row.unreadable.as_ref().is_some_and(|stand_in| stand_in.what == Unreadable::CUT_OFF)
 }

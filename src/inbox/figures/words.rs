@@ -1,4 +1,4 @@
-//! Figures in words: the same ones on the screen, in a shell, and read out.
+//! Figures as text, the same for screen, shell and screen reader.
 
 pub use crate::domain::time::{age, limit, span};
 use crate::domain::time::{limit_said, seconds};
@@ -8,15 +8,15 @@ use crate::inbox::Connection;
 use super::{AlertKind, SourceBoard};
 use crate::config::Targets;
 
-/// Data that is younger is not said to have an age. Milliseconds.
+/// Age in milliseconds below which data is not marked with its age.
 const FRESH: i64 = 10_000;
 
-/// `13.7`, of so many tenths.
+/// Formats tenths: `13.7`.
 pub fn tenths(tenths: u64) -> String {
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-/// `+2.5`, `-0.4`, `0.0`, of so many tenths.
+/// Formats tenths with a sign: `+2.5`, `-0.4`, `0.0`.
 pub fn net(of: i64) -> String {
     let sign = match of {
         0 => "",
@@ -26,7 +26,7 @@ pub fn net(of: i64) -> String {
     format!("{sign}{}", tenths(of.unsigned_abs()))
 }
 
-/// `23 min`: when nothing is pending any more, if it goes on like this; `-` where it does not clear.
+/// Formats the time until nothing is pending: `23 min`; `-` if it does not clear.
 pub fn clears(trend: Trend) -> String {
     match trend {
         Trend::Clear | Trend::Steady | Trend::Growing | Trend::NotKnown => "-".to_owned(),
@@ -39,7 +39,7 @@ pub fn clears(trend: Trend) -> String {
     }
 }
 
-/// `31>88`: the first and the last that was watched; empty where nothing was.
+/// Formats the first and last watched value: `31>88`; empty if there is none.
 pub fn ends(spark: &[Option<u64>]) -> String {
     let mut known = spark.iter().flatten();
     match (known.next(), known.next_back()) {
@@ -49,27 +49,27 @@ pub fn ends(spark: &[Option<u64>]) -> String {
     }
 }
 
-/// `3`: in the last full minute; `?` where that was not watched.
+/// Formats a count of the last full minute; `?` if it was not watched.
 pub fn last(last: Option<LastMinute>, of: fn(&LastMinute) -> u64) -> String {
     last.map_or_else(|| "?".to_owned(), |last| of(&last).to_string())
 }
 
-/// `3.1`: a minute, over the last fifteen; `?` where less than one was watched.
+/// Formats a rate per minute over the last fifteen: `3.1`; `?` if less than one was watched.
 pub fn mean(rate: Option<Rate>, of: fn(&Rate) -> u64) -> String {
     rate.map_or_else(|| "?".to_owned(), |rate| tenths(of(&rate)))
 }
 
-/// `60 min`, `24 h`: how far back is looked.
+/// Formats a window: `60 min`, `24 h`.
 pub fn window(minutes: u32) -> String {
     if minutes < 120 { format!("{minutes} min") } else { format!("{} h", minutes / 60) }
 }
 
-/// `1 h`, or `target` where queues have targets of their own: what too much age is measured by.
+/// Formats the target: `1 h`, or `target` if queues have their own.
 pub fn target(targets: &Targets) -> String {
     if targets.by_queue { "target".to_owned() } else { limit_said(targets.age) }
 }
 
-/// `28 over 1 h`, `growing for 22 min`: an alert without its source.
+/// Formats an alert without its source: `28 over 1 h`, `growing for 22 min`.
 pub fn alert(kind: AlertKind, count: u64, targets: &Targets) -> String {
     match kind {
         AlertKind::Down if count == 0 => "down".to_owned(),
@@ -86,8 +86,8 @@ pub fn alert(kind: AlertKind, count: u64, targets: &Targets) -> String {
     }
 }
 
-/// `ok`, `ok 20 s`, `RETRY 12 s, data 71 s old`: whether a source's numbers can be trusted. True when they can. `still`: in words
-/// that do not change with every second.
+/// Formats the state of a source's numbers: `ok`, `ok 20 s`, `RETRY 12 s, data 71 s old`. Also returns whether they
+/// can be trusted. `still`: in words that do not change every second.
 pub fn state(source: &SourceBoard, at: Timestamp, still: bool) -> (String, bool) {
     let old = source.heard.map(|heard| at.since(heard).max(0));
     let seconds = if still { span } else { seconds };
@@ -100,7 +100,7 @@ pub fn state(source: &SourceBoard, at: Timestamp, still: bool) -> (String, bool)
                 (Some(_), Some(since)) => (format!("PAUSED {}", age(since, at)), false),
                 (Some(..FRESH), None) => ("ok".to_owned(), true),
                 (Some(old), None) if still => (format!("ok {}", span(old)), true),
-                // In steps, so that it is not another word with every look.
+                // In steps, so that the text does not change with every look.
                 (Some(old), None) => (format!("ok {}", seconds(old / FRESH * FRESH)), true),
             };
         }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_says_how_old_its_numbers_are_unless_they_are_fresh() {
+    fn state_shows_the_age_of_numbers_unless_fresh() {
         let at = Timestamp::from_millis(71_000);
         let said = |source: &SourceBoard, still| state(source, at, still);
         assert_eq!(said(&source(Connection::Live, Some(70_000)), false), ("ok".to_owned(), true));

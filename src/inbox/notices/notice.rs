@@ -1,4 +1,4 @@
-//! What is told: counts, and names of sources. Nothing of it was written by anybody but us and whoever made the configuration.
+//! The text of a notice: counts and names of sources. It contains no text from agents or backends.
 
 use std::collections::BTreeSet;
 
@@ -11,34 +11,34 @@ use crate::inbox::figures::{Board, words};
 
 use super::level::{self, Levels, Topic};
 
-/// So many are named in a line of text.
+/// Maximum number of events in a line of text.
 const NAMED: usize = 5;
-/// Of the JSON; grows when a member changes its meaning.
+/// Version of the JSON. Grows when a member changes its meaning.
 const VERSION: u32 = 1;
 
-/// Due now, by one rule.
+/// A notice that is due by a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// [`NotifyRule::number`].
     pub rule: usize,
     pub at: Timestamp,
-    /// The gravest first; at least one.
+    /// Most serious first, at least one.
     pub told: Vec<CurrentEvent>,
-    /// Of all that the rule is about.
+    /// Of everything that the rule covers.
     pub pending: u64,
     pub high: u64,
     pub oldest: Option<Timestamp>,
 }
 
-/// One event, as it stands now.
+/// An event in its current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CurrentEvent {
     pub on: NotifyOn,
-    /// `None`: the whole inbox.
+    /// `None` for the whole inbox.
     pub source: Option<SourceName>,
-    /// Of one queue of it.
+    /// Whether it concerns one queue of the source.
     pub in_queue: bool,
-    /// Actions or missions; of `growing` and `source-down`, minutes.
+    /// Actions or missions; minutes for `growing` and `source-down`.
     pub count: u64,
     /// `28 over 1 h`; empty for the first action.
     pub words: String,
@@ -56,7 +56,7 @@ pub(super) fn of(
         let count = level::count(rule, topic, board, targets);
         let words = match topic.0 {
             NotifyOn::First => String::new(),
-            // They are told of at once, without waiting.
+            // These are reported at once, so the limit for high risk does not apply.
             NotifyOn::Alert(AlertKind::HighRisk) if rule.queue.is_some() => {
                 format!("{count} high")
             }
@@ -69,7 +69,7 @@ pub(super) fn of(
 }
 
 impl Notice {
-    /// One line, without an end: `placet: 28 over 1 h (praxiom); 141 pending, 4 high, oldest 3 h 12`.
+    /// Returns a line without a line break: `placet: 28 over 1 h (praxiom); 141 pending, 4 high-risk, oldest 3 h 12`.
     pub fn text(&self) -> String {
         let said = self.told.iter().filter(|told| !told.words.is_empty());
         let mut parts: Vec<_> = said.clone().take(NAMED).map(CurrentEvent::text).collect();
@@ -92,7 +92,7 @@ impl Notice {
         }
     }
 
-    /// One line of JSON, without an end: a webhook's body, or a command's standard input.
+    /// Returns a line of JSON without a line break, for a webhook's body or a command's standard input.
     pub fn json(&self) -> String {
         let mut told = self.told.iter().map(|told| {
             let source = told.source.as_ref().map(SourceName::as_str);
@@ -120,19 +120,19 @@ impl Notice {
 }
 
 impl Notice {
-    /// One message for an incoming webhook of Slack. `link` is the operator's own.
+    /// Returns a message for an incoming webhook of Slack. `link` is the operator's.
     ///
-    /// Slack reads `&`, `<` and `>` as markup and wants these three escaped, and no others:
+    /// Slack reads `&`, `<` and `>` as markup and wants exactly these three escaped:
     /// <https://docs.slack.dev/messaging/formatting-message-text/>, "Escaping text".
     pub fn slack(&self, link: Option<&str>) -> String {
         let link = link.map(|link| format!(" · <{}>", escaped(link))).unwrap_or_default();
         let text = format!("{}\nnotify rule {}{link}", escaped(&self.text()), self.rule);
-        // Asterisks and underscores stay as they are, and no page is fetched for a preview.
+        // Keeps asterisks and underscores literal, and fetches no previews.
         json!({ "text": text, "mrkdwn": false, "unfurl_links": false, "unfurl_media": false }).to_string()
     }
 }
 
-/// For Slack, in one line.
+/// Escapes a text for Slack, in one line.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
