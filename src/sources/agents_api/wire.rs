@@ -8,10 +8,10 @@ use crate::domain::{
     ActionId, BatchId, Digest, Effect, PendingAction, RawJson, Risk, Row, Status, Timestamp, Untrusted, json,
 };
 
-/// Where hosts put the session: agents-api by custom, then Data Machine.
+/// JSON pointers to the session: the custom of agents-api, then Data Machine's.
 const SESSIONS: [&str; 2] = ["/metadata/session_id", "/metadata/datamachine/context/session_id"];
 
-/// The actions of a list as they stand. PHP writes a list that something was taken out of as an object.
+/// Returns the raw actions of a list. PHP writes a list with gaps as an object.
 pub(super) fn listed(text: &str) -> Option<Vec<&str>> {
     if let Some(found) = json::items(text, "actions") {
         return Some(found.items);
@@ -20,19 +20,19 @@ pub(super) fn listed(text: &str) -> Option<Vec<&str>> {
     Some(numbered.into_iter().map(|member| member.value).collect())
 }
 
-/// The one action of an answer, or what stands in its place where nobody knows it; `None` when this is no such answer.
+/// Returns the raw action of an answer, or its placeholder if the id is unknown; `None` for another answer.
 pub(super) fn one(text: &str) -> Option<&str> {
     let members = json::members(text)?;
     members.into_iter().rev().find(|member| member.key.text == "action").map(|member| member.value)
 }
 
-/// The id of what may or may not be an action.
+/// Returns the id of an item that may not be an action.
 pub(super) fn id(text: &str) -> Option<ActionId> {
     let id = Fields::until_broken(text)?.text("actionId").filter(|id| !id.is_empty())?;
     Some(ActionId::new(id.as_raw()))
 }
 
-/// Reads one action; `settings` say where this host keeps the tool and the session.
+/// Reads an action. `settings` name the members for the tool and the session.
 pub(super) fn action(text: &str, settings: &Settings) -> Result<PendingAction, Unreadable> {
     let unreadable = |what| Unreadable::under(id(text), what, text.into());
     let broken = if text.trim_start().starts_with('{') { "it is no valid JSON" } else { "it is no object" };
@@ -87,13 +87,14 @@ pub(super) fn action(text: &str, settings: &Settings) -> Result<PendingAction, U
     })
 }
 
-/// What runs. `apply_input` may be any JSON, a null too; only leaving it out is none.
+/// Returns the input. `apply_input` may be any JSON, even null, but must be present.
 fn input(fields: &Fields<'_>) -> Option<RawJson> {
     let is_there = fields.names().any(|name| name == "apply_input");
     fields.json("applyInput").or_else(|| is_there.then(RawJson::null))
 }
 
-/// agents-api runs what it accepts inside of the request that accepts it: accepted is executed, unless an error stands beside it.
+/// agents-api runs an accepted call inside the accepting request, so an accepted action has run, and failed if it has
+/// an error.
 fn status(word: &str, has_error: bool) -> Status {
     match word {
         "accepted" if has_error => Status::Failed,
@@ -103,7 +104,7 @@ fn status(word: &str, has_error: bool) -> Status {
     }
 }
 
-/// What PHP writes for something that is not there.
+/// Returns whether this is one of PHP's forms of a missing value.
 pub(super) fn is_nothing(json: &str) -> bool {
     matches!(json, "[]" | "{}" | "\"\"" | "" | "null" | "false")
 }
@@ -113,7 +114,7 @@ fn text_at(text: &str, pointer: &str) -> Option<Untrusted> {
     Some(Untrusted::from(json::decode(raw).text.into_owned()))
 }
 
-/// All of a kind within a session, decided each by itself.
+/// Groups the actions of a kind within a session. Each is decided by itself.
 fn batch(kind: &Untrusted, session: Option<&Untrusted>) -> BatchId {
     match session {
         Some(session) => BatchId::new(format!("{}:{}", session.as_raw(), kind.as_raw())),
@@ -121,7 +122,7 @@ fn batch(kind: &Untrusted, session: Option<&Untrusted>) -> BatchId {
     }
 }
 
-/// `site:1`; none where PHP wrote `[]` or null.
+/// Returns `site:1`; `None` for PHP's `[]` or null.
 fn workspace(fields: &Fields<'_>) -> Option<Untrusted> {
     let inner = Fields::of(fields.raw("workspace")?)?;
     let id = inner.text("workspaceId")?;
@@ -129,7 +130,7 @@ fn workspace(fields: &Fields<'_>) -> Option<Untrusted> {
     Some(kind.map_or_else(|| id.clone(), |kind| format!("{}:{}", kind.as_raw(), id.as_raw()).into()))
 }
 
-/// What nobody said anything of may destroy.
+/// Unknown effects count as destructive.
 fn effect(text: &str) -> Effect {
     text_at(text, "/metadata/effect").map_or(Effect::Destructive, |word| Effect::parse(word.as_raw()))
 }
@@ -142,18 +143,18 @@ fn risk(effect: &Effect) -> Risk {
     }
 }
 
-/// A moment; `None` for other texts, which agents-api accepts, and for 0.
+/// Returns a time; `None` for 0 and for other texts, which agents-api accepts.
 fn moment(fields: &Fields<'_>, name: &str) -> Option<Timestamp> {
     fields.time(name).filter(|at| at.as_millis() != 0)
 }
 
-/// What else was agreed to. Settling changes none of it.
+/// Digest of the members that a decision is bound to besides the input. Settling does not change them.
 fn terms(fields: &Fields<'_>) -> Digest {
     let names = ["kind", "summary", "preview", "agent", "creator", "createdAt", "expiresAt", "metadata"];
     Digest::of_fields("agents-api", names.map(|name| fields.raw(name)))
 }
 
-/// A date that nobody understood: it is shown as it came.
+/// Returns a date that cannot be parsed, to be shown unchanged.
 pub(super) fn odd_date(text: &str, name: &str) -> Option<Untrusted> {
     let fields = Fields::of(text)?;
     fields.text_or_json(name).filter(|date| !date.is_empty() && moment(&fields, name).is_none())
