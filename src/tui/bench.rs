@@ -22,6 +22,7 @@ use crate::tui::core::msg::{Msg, What};
 use crate::tui::core::router::update;
 use crate::tui::core::settings::{SessionInfo, Settings};
 use crate::tui::dashboard::state::StartView;
+use crate::tui::decide::state::Guard;
 use crate::tui::decide::update::is_busy;
 use crate::tui::preview::page::colours::{Lex, lex};
 use crate::tui::queue::filter_state::Triage;
@@ -152,6 +153,8 @@ impl List {
     pub fn key(&mut self, key: KeyCode, after: i64) {
         let at = self.model.now.plus_millis(after);
         self.say(at, What::Key(KeyEvent::new(key, KeyModifiers::NONE)));
+        // Keys may wait for the next one.
+        self.say(at.plus_millis(Guard::ALONE as i64), What::StoodAlone);
     }
 
     /// Goes on until nothing is under way any more.

@@ -23,6 +23,7 @@ use crate::program::Late;
 use crate::text::Flags;
 use crate::tui::app::words;
 use crate::tui::core::msg::{Clip, Effect, Loaded, Msg, What};
+use crate::tui::decide::state::Guard;
 use crate::tui::history::state::PageRequest;
 use crate::tui::preview::page::ToLayOut;
 use crate::tui::preview::page::made::Cached;
@@ -125,7 +126,8 @@ impl Effects {
             Effect::Save(writes) => self.save(writes),
             Effect::Learn(learned) => self.spawn(async move { this.inbox.learn(learned).await }),
             Effect::KeepFilters(filters) => drop(self.must_finish.spawn(this.keep_filters(filters))),
-            Effect::WakeIn(millis) => self.spawn(this.wake_in(millis)),
+            Effect::WakeIn(millis) => self.spawn(this.wake_in(millis, What::Wake)),
+            Effect::AwaitKey => self.spawn(this.wake_in(Guard::ALONE, What::StoodAlone)),
             Effect::LearnTool { source, tool } => self.spawn(this.learn(source, tool)),
             Effect::Copy(clip) => self.spawn(this.copy(clip)),
             Effect::Export { folder, text } => drop(self.must_finish.spawn(this.export(folder, text))),
@@ -415,9 +417,9 @@ impl Effects {
         }
     }
 
-    async fn wake_in(self, millis: u64) {
+    async fn wake_in(self, millis: u64, what: What) {
         tokio::time::sleep(Duration::from_millis(millis)).await;
-        self.say(What::Wake).await;
+        self.say(what).await;
     }
 
     /// The loop is gone when nobody listens; then there is nobody to tell.

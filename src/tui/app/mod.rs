@@ -2,6 +2,7 @@
 
 mod caught;
 pub(crate) mod clock;
+pub(crate) mod decoder;
 mod editor;
 pub(crate) mod effects;
 pub(crate) mod environment;

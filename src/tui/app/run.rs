@@ -25,12 +25,13 @@ use crate::tui::dashboard::state::StartView;
 use crate::tui::preview::state::PreviewPlace;
 
 use super::clock::now;
+use super::decoder::TerminalInput;
 use super::effects::Effects;
 use super::environment::Host;
-use super::input::{Keys, TerminalInput};
+use super::input::Keys;
 use super::shutdown;
 use super::shutdown::{LeftBy, Signalled, Signals};
-use super::terminal::{Modes, Screen, give_back, is_there, stop_process, stumbled};
+use super::terminal::{Modes, Screen, give_back, has_shell, is_there, stop_process, stumbled};
 
 /// Sixty frames a second at most. Two may come close together: a key, and the preview that it asked for.
 const FRAME: Duration = Duration::from_millis(16);
@@ -348,12 +349,20 @@ impl App {
     }
 
     fn suspend(&mut self) -> anyhow::Result<()> {
+        if !has_shell() {
+            self.model.warn(words::NO_SHELL);
+            return Ok(());
+        }
         if let Some(keys) = self.keys.take() {
             keys.stop();
         }
         give_back();
-        stop_process().context(words::CANNOT_SUSPEND)?;
-        self.resume().map(drop)
+        let stopped = stop_process();
+        self.resume()?;
+        if stopped.is_err() {
+            self.model.warn(words::CANNOT_SUSPEND);
+        }
+        Ok(())
     }
 
     /// Takes the terminal again, and draws everything: whatever ran meanwhile left its own there.

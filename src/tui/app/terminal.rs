@@ -182,6 +182,11 @@ pub(crate) async fn stumbled() {
     STUMBLED.notified().await;
 }
 
+/// Returns whether a shell with job control started this program. Without one, a stopped program would stay stopped.
+pub(crate) fn has_shell() -> bool {
+    rustix::process::getsid(None).is_ok_and(|session| session != rustix::process::getpgrp())
+}
+
 /// Stops the process group, as the terminal's own Ctrl-Z would; returns when it goes on.
 pub(crate) fn stop_process() -> io::Result<()> {
     let mut command = std::process::Command::new("sh");

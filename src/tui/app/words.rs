@@ -25,6 +25,7 @@ pub(crate) const TEXT_NOT_READ: &str = "the edited text cannot be read";
 pub(crate) const NOT_UTF8: &str = "the edited text is not UTF-8; nothing was changed";
 pub(crate) const NO_DISPLAY: &str = "no display here to open a browser";
 
+pub(crate) const NO_SHELL: &str = "No shell to return to: q quits";
 pub(crate) const CANNOT_SUSPEND: &str = "cannot suspend";
 pub(crate) const TERMINAL_NOT_TAKEN_AGAIN: &str = "cannot take the terminal again";
 

@@ -375,6 +375,28 @@ impl Command {
     }
 }
 
+impl Command {
+    /// Returns whether the command only moves a cursor or scrolls.
+    pub(crate) const fn only_moves(self) -> bool {
+        matches!(
+            self,
+            Self::Down
+                | Self::Up
+                | Self::Top
+                | Self::Bottom
+                | Self::HalfDown
+                | Self::HalfUp
+                | Self::ScrollDown
+                | Self::ScrollUp
+                | Self::PageDown
+                | Self::PageUp
+                | Self::PreviewEnd
+                | Self::GoLeft
+                | Self::GoRight
+        )
+    }
+}
+
 // Commands that are given with an argument.
 
 /// A command that is given with an argument, in the palette only.

@@ -2,9 +2,7 @@
 
 use crate::domain::{DecisionKind, Resolution};
 use crate::tui::chrome::state::Focus;
-use crate::tui::chrome::words;
 use crate::tui::chrome::{copy, leave, overlay, window};
-use crate::tui::decide::state::{Confirmed, Guard};
 use crate::tui::decide::{reason, stage, take_back};
 use crate::tui::preview::page::made::Tab;
 use crate::tui::preview::reader;
@@ -205,29 +203,5 @@ pub(crate) fn seeing(model: &mut Model, command: Command) {
     model.effects.extend(learned.then(|| Effect::Learn(model.screen.learned.clone())));
     if model.decide.guard.is_wide_again(command) {
         decide::update::caps_lock(model);
-    }
-}
-
-// A key that confirms counts once it stood alone.
-
-/// Time went by, or another key comes: what stood alone is done.
-pub(crate) fn confirmed(model: &mut Model) {
-    let Some((at, what)) = model.decide.confirmed else { return };
-    if !Guard::is_apart(at, model.now) {
-        return;
-    }
-    model.decide.confirmed = None;
-    model.screen.dirty = true;
-    match what {
-        Confirmed::Review => review::send_confirmed(model),
-        Confirmed::Settle(finding) => resolve_unknown::send_confirmed(model, finding),
-    }
-}
-
-/// Another key comes: after a while, what was confirmed is done first; at once, it is not done at all.
-pub(crate) fn another_key(model: &mut Model) {
-    confirmed(model);
-    if model.decide.confirmed.take().is_some() {
-        model.warn(words::KEYS_TOO_FAST);
     }
 }

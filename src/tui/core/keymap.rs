@@ -298,7 +298,7 @@ impl Chord {
             KeyCode::Char('i') | KeyCode::Tab => Some("Tab"),
             KeyCode::Char('m' | 'j') | KeyCode::Enter => Some("Enter"),
             KeyCode::Char('[' | '3') | KeyCode::Esc => Some("Esc"),
-            KeyCode::Char('?' | '8') | KeyCode::Backspace => Some("Backspace"),
+            KeyCode::Char('?' | '8' | 'h') | KeyCode::Backspace => Some("Backspace"),
             _ => None,
         }
     }

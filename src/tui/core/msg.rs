@@ -48,6 +48,8 @@ pub(crate) enum What {
     Background(Rgb),
     Tick,
     Wake,
+    /// [`Effect::AwaitKey`] ran out.
+    StoodAlone,
     Drawn(SheetLines),
     /// A part of the program failed; the rest continues.
     Stumbled,
@@ -242,6 +244,8 @@ pub(crate) enum Effect {
     KeepFilters(Vec<KeptFilter>),
     /// Requests a wakeup in this many milliseconds.
     WakeIn(u64),
+    /// Requests [`What::StoodAlone`] once the next key can no longer belong to the same paste.
+    AwaitKey,
     Mouse(bool),
     /// Shows a desktop notification. Contains counts only.
     Notify(String),

@@ -1,7 +1,7 @@
 //! Routes each message to the feature that handles it, and says what to ask of the world. Pure, so that a test can press keys and
 //! look at the screen. Every body is in a feature's folder.
 
-use crossterm::event::{KeyEvent, KeyEventKind};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Size;
 
 use crate::domain::Timestamp;
@@ -12,6 +12,7 @@ use crate::tui::chrome::state::{Overlay, Tone};
 use crate::tui::chrome::words;
 use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::dashboard::state::StartView;
+use crate::tui::decide::state::WaitingKey;
 use crate::tui::decide::{confirm_guard, reason, stage, take_back};
 use crate::tui::edit::form::EditField;
 use crate::tui::queue::list::SourceState;
@@ -21,11 +22,11 @@ use crate::tui::{claims, dashboard, decide, edit, history, people, preview, queu
 
 use super::command::{Command, KeyContext};
 use super::dispatch::{run, seeing};
+use super::intent;
 use super::keymap::{Chord, Lookup, is_foreign, short};
 use super::modal::Modal;
 use super::model::Model;
 use super::msg::{Effect, Msg, SheetLines, What};
-use super::{dispatch, intent};
 
 /// What to ask of the world before anything has happened.
 pub(crate) fn start(model: &mut Model) -> Vec<Effect> {
@@ -66,7 +67,7 @@ pub(crate) fn handle(model: &mut Model, msg: Msg) {
     dashboard::update::feed(model, &msg.what);
     people::update::feed(model, &msg.what);
     let brings = matches!(msg.what, What::Synced(..) | What::Resize(..));
-    let moves = matches!(msg.what, What::Key(_) | What::Intent(_) | What::Mouse(_));
+    let moves = matches!(msg.what, What::Key(_) | What::Intent(_) | What::Mouse(_)) || waited(model);
     let stood = if moves { model.queue.cursor().cloned() } else { None };
     if decide::update::is_busy(model) && !leaves_the_draft_alone(model, &msg.what) {
         decide::update::finish_all(model);
@@ -108,6 +109,7 @@ fn leaves_the_draft_alone(model: &Model, what: &What) -> bool {
         | What::Focus(_)
         | What::Resize(..)
         | What::Source(_)
+        | What::StoodAlone
         | What::Loaded(_)
         | What::LoadedLong(..)
         | What::LaidOut(_)
@@ -119,14 +121,11 @@ fn leaves_the_draft_alone(model: &Model, what: &What) -> bool {
     }
 }
 
-/// A key that leaves what is staged alone, also by being the last of a burst, which takes back what its first ones staged.
+/// A key that leaves what is staged alone.
 fn key_leaves_it_alone(model: &Model, key: KeyEvent) -> bool {
     let chord = Chord::from(key);
     if key.kind == KeyEventKind::Release {
         return true;
-    }
-    if model.decide.guard.would_burst(model.now, chord.char().is_some()) {
-        return false;
     }
     // Whoever leaves finds all of it saved.
     let leaves = |found| matches!(found, Lookup::Command(Command::Suspend | Command::Interrupt));
@@ -153,6 +152,7 @@ fn is_quiet(what: &What) -> bool {
         | What::Focus(_)
         | What::Loaded(_)
         | What::LoadedLong(..)
+        | What::StoodAlone
         | What::LaidOut(_)
         | What::Answered { .. }
         | What::Listed { .. }
@@ -178,7 +178,6 @@ fn route(model: &mut Model, what: What) {
         What::Background(colour) => window::background(model, colour),
         What::Tick => tick(model),
         What::Wake => {
-            dispatch::confirmed(model);
             hold::look(model);
             decide::update::go_on(model);
             queue::update::go_on_sorting(model);
@@ -188,6 +187,7 @@ fn route(model: &mut Model, what: What) {
         What::Stumbled => model.warn(words::A_PART_FAILED),
         What::Drawn(sheet) => drawn(model, sheet),
         What::Copied(clip, answer) => copy::copied(model, clip, answer),
+        What::StoodAlone => let_through(model),
         What::Exported(answer) => report::exported(model, answer),
         What::BoardExported(answer) => dashboard::update::exported(model, answer),
         What::Opened(answer) => copy::opened(model, answer),
@@ -271,14 +271,83 @@ fn pressed(model: &mut Model, key: KeyEvent) {
     }
     model.list.touched = true;
     let chord = Chord::from(key);
-    model.decide.guard.pressed(model.now, chord.char().is_some());
-    dispatch::another_key(model);
-    decide::update::take_back_burst(model);
-    let before = model.decide.draft.position();
-    model.decide.in_key = true;
-    taken(model, key, chord);
-    model.decide.in_key = false;
-    decide::update::note_move(model, before);
+    let escaped = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::ALT;
+    if let (KeyCode::Char(_), true) = (key.code, escaped && types_in(model, chord) && !is_bound(model, chord))
+    {
+        // Without an extended keyboard protocol, Esc and the next key are one chord where they come together.
+        let plain = KeyEvent { modifiers: key.modifiers - KeyModifiers::ALT, ..key };
+        pressed(model, KeyEvent::from(KeyCode::Esc));
+        return pressed(model, plain);
+    }
+    let_through(model);
+    let pasteable = matches!(key.code, KeyCode::Char(_) | KeyCode::Enter | KeyCode::Tab);
+    model.decide.guard.pressed(model.now, pasteable);
+    let waits = !model.decide.waiting.is_empty();
+    if !waits && acts_at_once(model, chord) {
+        return taken(model, key, chord);
+    }
+    if model.decide.guard.burst(model.now).is_some() {
+        let waited = std::mem::take(&mut model.decide.waiting).len();
+        model.screen.chords.clear();
+        confirm_guard::absorbed(model);
+        let ignored = model.decide.guard.ignore(waited + 1);
+        return model.warn(decide::words::too_fast(ignored));
+    }
+    let hasty = model.decide.guard.is_hasty();
+    model.decide.waiting.push(WaitingKey { key, at: model.now, hasty });
+    model.effects.push(Effect::AwaitKey);
+}
+
+/// Returns whether a key need not wait for the next one. Text and moves do no harm in a paste. Other keys wait, because a paste must
+/// not change anything.
+fn acts_at_once(model: &Model, chord: Chord) -> bool {
+    let in_burst = model.decide.guard.burst(model.now).is_some();
+    let types = types_in(model, chord);
+    if types && model.screen.chords.is_empty() && chord.char().is_some() {
+        return true;
+    }
+    let chords = [model.screen.chords.as_slice(), &[chord]].concat();
+    match model.settings.keymap.lookup(&chords, model.places()) {
+        Lookup::Prefix => !in_burst,
+        Lookup::Command(command) if types => !in_burst || command.only_moves(),
+        // They open a field, and the next key is text.
+        Lookup::Command(Command::Filter | Command::Search) => !in_burst,
+        Lookup::Command(command) => command.only_moves() && !model.decide.guard.ignores(),
+        Lookup::Nothing => types,
+    }
+}
+
+/// Returns whether an unbound key is text.
+fn types_in(model: &Model, chord: Chord) -> bool {
+    !model.is_blind() && takes_text(model, chord)
+}
+
+fn is_bound(model: &Model, chord: Chord) -> bool {
+    model.settings.keymap.lookup(&[chord], model.places()) != Lookup::Nothing
+}
+
+/// Returns whether keys wait that no other key followed at once.
+fn waited(model: &Model) -> bool {
+    !model.decide.waiting.is_empty() && !model.decide.guard.is_close(model.now)
+}
+
+/// Takes the keys that waited, as they would have been taken when they were pressed.
+fn let_through(model: &mut Model) {
+    if !waited(model) {
+        return;
+    }
+    model.screen.dirty = true;
+    let mut keys = std::mem::take(&mut model.decide.waiting).into_iter().peekable();
+    while let Some(waiting) = keys.next() {
+        let now = std::mem::replace(&mut model.now, waiting.at);
+        if decide::update::is_busy(model) && !key_leaves_it_alone(model, waiting.key) {
+            decide::update::finish_all(model);
+        }
+        // One that another follows at once confirms nothing either.
+        model.decide.guard.waited(waiting.hasty || keys.peek().is_some());
+        taken(model, waiting.key, Chord::from(waiting.key));
+        model.now = now;
+    }
 }
 
 /// A key of the reviewer's: text, or part of a command.
@@ -362,11 +431,8 @@ fn tick(model: &mut Model) {
 pub(crate) fn quiet_until(model: &Model) -> Option<Timestamp> {
     let (screen, list, now) = (&model.screen, &model.list, model.now);
     let lies_over = model.modal.is_some() || screen.overlay.is_some() || !screen.chords.is_empty();
-    let is_under_way = model.submit.held.is_some()
-        || model.is_sending()
-        || model.decide.confirmed.is_some()
-        || !screen.restored
-        || screen.message.is_some();
+    let is_under_way =
+        model.submit.held.is_some() || model.is_sending() || !screen.restored || screen.message.is_some();
     // A rule may ask for how long something waits.
     let may_call = !model.settings.rules.is_empty();
     let counts = queue::update::counts_seconds(model)

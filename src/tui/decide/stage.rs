@@ -22,7 +22,7 @@ use crate::tui::queue::counts::StagedTotals;
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::submit::hold;
 
-use super::state::{Bulk, Moment, StagedChange, Staging, Wanted, Way};
+use super::state::{Bulk, Moment, Staging, Wanted, Way};
 use super::{confirm_guard, take_back, turns};
 
 /// Stages (`Some`) or clears (`None`) decisions as one step. Bound to the content that was on screen, where it was.
@@ -39,9 +39,8 @@ pub(crate) fn begin(model: &mut Model, wanted: Wanted, moment: Moment) {
         return;
     }
     model.decide.draft.reserve(wanted.len());
-    let run = moment.run;
     let staging = Staging { wanted, step: OpenStep::default(), moment };
-    model.decide.bulk = Some(Bulk { way: Way::Stage(staging), run, in_stretches: false });
+    model.decide.bulk = Some(Bulk { way: Way::Stage(staging), in_stretches: false });
 }
 
 /// Takes so many changes of the step that is being taken. True when nothing is left of it.
@@ -95,7 +94,7 @@ pub(crate) fn moment(model: &Model) -> Moment {
     };
     let all = model.preview.all_cached().filter(opened);
     let opened = all.map(|(key, cached)| (key.clone(), Arc::clone(cached))).collect();
-    Moment { at: model.now, run: model.decide.guard.present_run(), opened }
+    Moment { at: model.now, opened }
 }
 
 fn put_some(model: &mut Model, staging: &mut Staging, most: usize) {
@@ -120,7 +119,7 @@ fn put_some(model: &mut Model, staging: &mut Staging, most: usize) {
 
 /// All of a step is taken: it is said, and saved.
 fn taken(model: &mut Model, bulk: Bulk) {
-    let (write, moved) = match bulk.way {
+    let write = match bulk.way {
         Way::Stage(Staging { step, .. }) => {
             let Some(step) = model.decide.draft.end(step) else {
                 model.screen.saved.open =
@@ -129,25 +128,21 @@ fn taken(model: &mut Model, bulk: Bulk) {
             };
             say_staged(model, &step);
             let position = model.decide.draft.position();
-            (Write::Step { position, step: step.clone() }, StagedChange::Done(step))
+            Write::Step { position, step }
         }
         Way::Undo { step, .. } => {
             model.decide.draft.step_back();
             let changed = step.changes.len();
             model.say(if changed == 1 { "undone".to_owned() } else { words::undone(changed) });
-            (Write::Position(model.decide.draft.position()), StagedChange::Undone(step))
+            Write::Position(model.decide.draft.position())
         }
         Way::Redo { step, .. } => {
             model.decide.draft.step_on();
             let changed = step.changes.len();
             model.say(if changed == 1 { "redone".to_owned() } else { words::redone(changed) });
-            (Write::Position(model.decide.draft.position()), StagedChange::Done(step))
+            Write::Position(model.decide.draft.position())
         }
     };
-    // The key that took it is gone by: it may be one of a burst all the same.
-    if !model.decide.in_key && bulk.run == model.decide.guard.present_run() {
-        model.decide.guard.moved(moved);
-    }
     if bulk.in_stretches {
         model.screen.saved.open = model.screen.saved.open.saturating_sub(1);
     }
@@ -207,8 +202,7 @@ pub(crate) fn undo(model: &mut Model) {
     };
     show(model, step.changes.first().map(|change| &change.key));
     let left = step.changes.len();
-    let run = model.decide.guard.present_run();
-    model.decide.bulk = Some(Bulk { way: Way::Undo { step, left }, run, in_stretches: false });
+    model.decide.bulk = Some(Bulk { way: Way::Undo { step, left }, in_stretches: false });
     first_stretch(model);
 }
 
@@ -235,8 +229,7 @@ pub(crate) fn redo(model: &mut Model) {
         return;
     };
     show(model, step.changes.first().map(|change| &change.key));
-    let run = model.decide.guard.present_run();
-    model.decide.bulk = Some(Bulk { way: Way::Redo { step, done: 0 }, run, in_stretches: false });
+    model.decide.bulk = Some(Bulk { way: Way::Redo { step, done: 0 }, in_stretches: false });
     first_stretch(model);
 }
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::domain::{
-    ActionKey, Decision, DecisionKind, Draft, KeyMap, OpenStep, Resolution, Step, Timestamp,
-};
+use crossterm::event::KeyEvent;
+
+use crate::domain::{ActionKey, Decision, DecisionKind, Draft, KeyMap, OpenStep, Step, Timestamp};
 use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
 use crate::tui::preview::page::made::Cached;
@@ -18,8 +18,6 @@ pub(crate) struct DecideState {
     pub tally: StagedTotals,
     pub spread: StagedByGroup,
     pub guard: Guard,
-    /// What was confirmed just now, and is done when no other key follows at once.
-    pub confirmed: Option<(Timestamp, Confirmed)>,
     /// The group decided in last, while nothing but deciding was done since: auto-advance may have left it.
     pub decided_in: Option<GroupKey>,
     /// Typed into reason fields, staged or not.
@@ -28,8 +26,8 @@ pub(crate) struct DecideState {
     pub bulk: Option<Bulk>,
     /// What follows on what is under way.
     pub then: Option<Then>,
-    /// A key is being taken: what it does to the draft is noted after it.
-    pub in_key: bool,
+    /// Keys that act once no other key follows at once.
+    pub waiting: Vec<WaitingKey>,
 }
 
 // What a key does to many actions, a stretch at a time: what leaves the draft alone may come between two stretches (the cursor
@@ -49,8 +47,6 @@ pub(crate) struct Looking {
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     pub at: Timestamp,
-    /// The run of keys that it belongs to.
-    pub run: u64,
     pub opened: KeyMap<Arc<Cached>>,
 }
 
@@ -58,8 +54,6 @@ pub(crate) struct Moment {
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
     pub way: Way,
-    /// The run of keys that its key belongs to.
-    pub run: u64,
     /// More than one stretch: it is said on screen that it is not saved yet.
     pub in_stretches: bool,
 }
@@ -161,21 +155,12 @@ const BURST: usize = 3;
 /// Two interrupts this close together quit.
 const TWICE: i64 = 1_000;
 
-/// What a key confirms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Confirmed {
-    /// The review on screen.
-    Review,
-    /// What became of the action on screen.
-    Settle(Resolution),
-}
-
-/// What a key did to what is staged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum StagedChange {
-    /// Staged or redone: the step is the last one.
-    Done(Step),
-    Undone(Step),
+pub(crate) struct WaitingKey {
+    pub key: KeyEvent,
+    pub at: Timestamp,
+    /// It came right after another one.
+    pub hasty: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -191,22 +176,13 @@ pub(crate) struct Guard {
     wide: bool,
     /// Characters of the present run: keys that each came right after another.
     run: usize,
-    /// How many runs there were.
-    runs: u64,
-    /// What the keys of the present run did to what is staged.
-    moved: Vec<StagedChange>,
-    /// And that it was taken back.
-    took_back: bool,
+    /// Keys of the present run that do nothing.
+    ignored: usize,
 }
 
 impl Guard {
     /// Milliseconds after which a key stood alone: nobody types another one sooner.
     pub(crate) const ALONE: u64 = BURST_GAP as u64 + 1;
-
-    /// A key now was not made together with one then.
-    pub(crate) fn is_apart(then: Timestamp, now: Timestamp) -> bool {
-        now.since(then) > BURST_GAP
-    }
 
     /// The row under the cursor became another one, or another content, for a reason other than a key.
     pub(crate) fn changed(&mut self, at: Timestamp) {
@@ -233,15 +209,11 @@ impl Guard {
         true
     }
 
-    /// Notes any key, also one that is no character: an answer of the terminal holds escapes. Only characters can have been
-    /// pasted, and are counted.
+    /// Notes any key. Only what a paste can consist of is counted.
     pub(crate) fn pressed(&mut self, now: Timestamp, is_char: bool) {
         self.hasty = self.is_close(now);
         if !self.hasty {
-            self.run = 0;
-            self.runs += 1;
-            self.moved.clear();
-            self.took_back = false;
+            (self.run, self.ignored) = (0, 0);
         }
         self.run += usize::from(is_char);
         self.last_pressed = Some(now);
@@ -258,33 +230,19 @@ impl Guard {
         (self.run >= BURST && self.is_close(now)).then_some(self.run)
     }
 
-    /// The number of the present run.
-    pub(crate) const fn present_run(&self) -> u64 {
-        self.runs
+    /// Ignores so many more keys of the present run. Returns how many that makes.
+    pub(crate) fn ignore(&mut self, keys: usize) -> usize {
+        self.ignored += keys;
+        self.ignored
     }
 
-    /// A key now makes a burst of those before it, or goes on with one.
-    pub(crate) fn would_burst(&self, now: Timestamp, is_char: bool) -> bool {
-        self.is_close(now) && self.run + usize::from(is_char) >= BURST
+    pub(crate) const fn ignores(&self) -> bool {
+        self.ignored > 0
     }
 
-    /// Notes what the present key did to what is staged.
-    pub(crate) fn moved(&mut self, moved: StagedChange) {
-        self.moved.push(moved);
-    }
-
-    /// What the keys of a burst did to what is staged, the last first: taken back once.
-    pub(crate) fn take_moved(&mut self, now: Timestamp) -> Vec<StagedChange> {
-        if self.burst(now).is_none() || self.moved.is_empty() {
-            return Vec::new();
-        }
-        self.took_back = true;
-        std::mem::take(&mut self.moved).into_iter().rev().collect()
-    }
-
-    /// What the keys of the present burst had staged was taken back.
-    pub(crate) const fn took_back(&self) -> bool {
-        self.took_back
+    /// A key that waited acts as it would have when it was pressed.
+    pub(crate) const fn waited(&mut self, hasty: bool) {
+        self.hasty = hasty;
     }
 
     /// The key that is pressed now came right after another one, as no two typed ones do: it must not confirm anything.

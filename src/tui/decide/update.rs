@@ -1,15 +1,11 @@
 //! Handles the decision keys. They are toggles and only stage; nothing here reaches a source.
 
-use std::sync::Arc;
-
 use crate::domain::{
     ActionKey, Decision, DecisionKind, Digest, Edits, On, Risk, Staged, Status, changed_keys,
 };
-use crate::journal::Write;
 use crate::text;
 use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
-use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::decide::words;
@@ -20,8 +16,8 @@ use crate::tui::{edit, queue};
 
 use super::confirm_guard::is_burst;
 use super::lock::{Missing, lock, next_unread};
-use super::stage::{STRETCH, is_too_early, save};
-use super::state::{Looking, Moment, StagedChange, Then, Wanted};
+use super::stage::{STRETCH, is_too_early};
+use super::state::{Looking, Moment, Then, Wanted};
 use super::{stage, turns};
 
 /// There is nothing to approve before its answer is written.
@@ -481,68 +477,5 @@ pub(crate) fn finish(model: &mut Model) {
             Some(message) => message.parts.push(text::Shown::ours(format!("; {said}"))),
             None => model.say(said),
         }
-    }
-}
-
-/// The first keys of a burst were taken for typed ones: what they did to what is staged is taken back. Nothing else is.
-pub(crate) fn take_back_burst(model: &mut Model) {
-    let moved = model.decide.guard.take_moved(model.now);
-    if moved.is_empty() {
-        return;
-    }
-    // It was opened by the same keys, on what they staged.
-    if matches!(model.modal, Some(Modal::Review(_))) {
-        model.modal = None;
-    }
-    is_burst(model);
-    for moved in moved {
-        reverse(model, moved);
-    }
-}
-
-/// Back in the history where the step is its last one still; else as a step of its own.
-fn reverse(model: &mut Model, moved: StagedChange) {
-    let (step, taken_back) = match moved {
-        StagedChange::Done(step) if model.decide.draft.last() == Some(&step) => {
-            (model.decide.draft.undo(), true)
-        }
-        StagedChange::Undone(step) if model.decide.draft.next() == Some(&step) => {
-            (model.decide.draft.redo(), false)
-        }
-        StagedChange::Done(step) => {
-            return restage(model, step.changes.iter().map(|it| (it.key.clone(), it.before.clone())));
-        }
-        StagedChange::Undone(step) => {
-            return restage(model, step.changes.iter().map(|it| (it.key.clone(), it.after.clone())));
-        }
-    };
-    let Some(step) = step else { return };
-    if taken_back {
-        model.decide.tally.undone(&step.changes);
-    } else {
-        model.decide.tally.done(&step.changes);
-    }
-    let position = model.decide.draft.position();
-    save(model, vec![Write::Position(position)]);
-}
-
-fn restage(model: &mut Model, wanted: impl Iterator<Item = (ActionKey, Option<Arc<Staged>>)>) {
-    let open = wanted.filter(|(key, _)| model.queue.get(key).is_some_and(Slot::is_pending));
-    let open: Vec<_> = open.map(|(key, staged)| (key, staged.as_deref().cloned())).collect();
-    let Some(step) = model.decide.draft.stage(open) else { return };
-    model.decide.tally.done(&step.changes);
-    let position = model.decide.draft.position();
-    save(model, vec![Write::Step { position, step }]);
-}
-
-/// What the key that was just taken did to what is staged, where `before` is the draft's position before it.
-pub(crate) fn note_move(model: &mut Model, before: usize) {
-    let moved = match model.decide.draft.position() {
-        now if now == before + 1 => model.decide.draft.last().cloned().map(StagedChange::Done),
-        now if now + 1 == before => model.decide.draft.next().cloned().map(StagedChange::Undone),
-        _ => None,
-    };
-    if let Some(moved) = moved {
-        model.decide.guard.moved(moved);
     }
 }

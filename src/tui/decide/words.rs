@@ -2,8 +2,6 @@
 
 use std::fmt::Display;
 
-pub(crate) const AND_TAKEN_BACK: &str = "; their staging was undone";
-
 pub(crate) const OWN_TEXT_STAYS: &str = "your text stays: empty the field to choose a reason";
 pub(crate) const DECIDED_MEANWHILE: &str = "nothing was decided: it was decided meanwhile";
 pub(crate) const REASON_NOT_KEPT: &str = "This source keeps no reason; it stays in your journal.";
@@ -57,7 +55,7 @@ pub(crate) const ALL: &str = "All";
 
 sentences! {
     nothing_to_undo_but(key: &str) => "nothing to undo; {key} takes back your approval";
-    too_fast(keys: usize, back: &str) => "Ignored {keys} pasted keys{back}";
+    too_fast(keys: usize) => "Ignored {keys} pasted keys";
 
     cannot_be_rejected(left_out: usize, all: usize, why: &str) => "{left_out} of {all} marked cannot be rejected; mark only the others: {why}";
     excludes_with_reason(because: &str) => "; {because} excludes it with a reason instead";

@@ -80,6 +80,7 @@ fn is_ours(model: &Model) -> bool {
 fn is_meant(model: &mut Model) -> bool {
     let now = model.now;
     let meant = !is_burst(model)
+        && !model.decide.guard.is_hasty()
         && sheet(model).and_then(|sheet| sheet.drawn).is_some_and(|drawn| now.since(drawn) >= REST);
     if !meant {
         confirm_guard::absorbed(model);
@@ -97,7 +98,7 @@ pub(crate) fn pick(model: &mut Model, finding: Resolution) {
         return;
     }
     if finding == Resolution::NotLanded {
-        return confirm_guard::settle(model, finding);
+        return send(model, finding);
     }
     if let Some(sheet) = sheet(model) {
         sheet.picked = Some(finding);
@@ -110,12 +111,11 @@ pub(crate) fn confirm(model: &mut Model) {
         return;
     }
     if let Some(finding) = sheet(model).and_then(|sheet| sheet.picked) {
-        confirm_guard::settle(model, finding);
+        send(model, finding);
     }
 }
 
-/// The key that confirmed stood alone. The sheet must be there still.
-pub(crate) fn send_confirmed(model: &mut Model, finding: Resolution) {
+fn send(model: &mut Model, finding: Resolution) {
     let Some(Modal::ResolveUnknown(sheet)) =
         model.modal.take_if(|modal| matches!(modal, Modal::ResolveUnknown(_)))
     else {

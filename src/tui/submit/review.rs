@@ -321,7 +321,7 @@ fn touched(open: &HashMap<BatchKey, usize>, sent: &[OfDraft<'_>]) -> (usize, usi
 pub(crate) fn confirm(model: &mut Model) {
     match &open_review(model).map(|review| review.confirm.clone()) {
         Some(Confirm::Key) if is_hasty(model) => confirm_guard::absorbed(model),
-        Some(Confirm::Key) => confirm_guard::review(model),
+        Some(Confirm::Key) => send(model),
         Some(Confirm::Count(count, _)) => {
             let (count, accept) = (*count, model.settings.keymap.key(Command::Accept));
             model.warn(words::type_to_send(count, &accept));
@@ -351,7 +351,7 @@ pub(crate) fn enter(model: &mut Model) {
     }
     let Some(Modal::Review(sheet)) = &mut model.modal else { return };
     if sheet.typed == count.to_string() {
-        return confirm_guard::review(model);
+        return send(model);
     }
     sheet.typed.clear();
     model.warn(words::wrong_count(count));
@@ -406,13 +406,6 @@ pub(crate) fn answered(model: &mut Model, answer: &str) {
     } else {
         model.modal = None;
         model.say(chrome::words::NOTHING_WAS_SENT);
-    }
-}
-
-/// The key that confirmed stood alone. The sheet must be there still, as it was.
-pub(crate) fn send_confirmed(model: &mut Model) {
-    if open_review(model).is_some() {
-        send(model);
     }
 }
 

@@ -255,8 +255,8 @@ impl Desk {
                         self.say(What::Held(id, Ok(())));
                     }
                 }
-                // Reading timers; tests advance the time themselves.
-                Effect::WakeIn(100..=1_000 | Guard::ALONE) | Effect::RestoreMinutes => {}
+                // When a page is read; a test says itself when time passes.
+                Effect::WakeIn(100..=1_000) | Effect::AwaitKey | Effect::RestoreMinutes => {}
                 Effect::KeepMinutes(minutes) => self.kept.extend(minutes),
                 Effect::Submit { submission, left_pending } => {
                     self.submitted.push((*submission).clone());
@@ -290,15 +290,21 @@ impl Desk {
             self.drawn();
             self.say(What::Key(key));
             self.drawn();
-            if self.model.decide.confirmed.is_some() {
-                self.wait(16);
-                self.say(What::Wake);
-                self.drawn();
-            }
+            self.stands_alone();
+            self.drawn();
         }
     }
 
-    /// Counts all lines of a long text, as the idle loop does.
+    /// No other key follows the last one at once.
+    pub(crate) fn stands_alone(&mut self) {
+        if self.model.decide.waiting.is_empty() {
+            return;
+        }
+        self.wait(Guard::ALONE as i64);
+        self.say(What::StoodAlone);
+    }
+
+    /// Counts the whole of a long text, as the program does between two keys.
     pub(crate) fn counts(&mut self) {
         while self.model.preview.page.as_ref().is_some_and(|page| !page.is_counted()) {
             self.say(What::Wake);
@@ -311,6 +317,7 @@ impl Desk {
         for key in parse(keys) {
             self.wait(1_000);
             self.say(What::Key(key));
+            self.stands_alone();
             self.drawn();
         }
     }
@@ -321,6 +328,7 @@ impl Desk {
             self.wait(gap);
             self.say(What::Key(key));
         }
+        self.stands_alone();
     }
 
     /// The source accepts every decision of the last submission.

@@ -3,7 +3,7 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
 use crate::rounds::{Random, rounds};
-use crate::tui::app::input::{Replies, TerminalInput};
+use crate::tui::app::decoder::{Decoder, TerminalInput};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::What;
 use crate::tui::testing::{Desk, few};
@@ -35,33 +35,9 @@ const ANSWERS: [&str; 22] = [
     "\x1b_Gi=31;OK\x1b\\",
 ];
 
-/// Returns bytes as crossterm would without knowing any sequence: the worst case, every byte a key.
-fn events(bytes: &[u8]) -> Vec<Event> {
-    let (mut events, mut alt) = (Vec::new(), false);
-    for byte in bytes {
-        let (code, mut modifiers) = match byte {
-            0x1b if !alt => {
-                alt = true;
-                continue;
-            }
-            b'\r' | b'\n' => (KeyCode::Enter, KeyModifiers::NONE),
-            b'\t' => (KeyCode::Tab, KeyModifiers::NONE),
-            0x1b => (KeyCode::Esc, KeyModifiers::NONE),
-            0x7f => (KeyCode::Backspace, KeyModifiers::NONE),
-            0..0x20 => (KeyCode::Char(char::from(byte + 0x60)), KeyModifiers::CONTROL),
-            byte => (KeyCode::Char(char::from(*byte)), KeyModifiers::NONE),
-        };
-        if std::mem::take(&mut alt) {
-            modifiers |= KeyModifiers::ALT;
-        }
-        events.push(Event::Key(KeyEvent::new(code, modifiers)));
-    }
-    events
-}
-
 struct Noise {
     desk: Desk,
-    replies: Replies,
+    decoder: Decoder,
 }
 
 impl Noise {
@@ -71,21 +47,21 @@ impl Noise {
         desk.press(staged);
         desk.wait(2_000);
         desk.drawn();
-        Self { desk, replies: Replies::default() }
+        Self { desk, decoder: Decoder::default() }
     }
 
     /// Sends bytes `gap` milliseconds apart and draws like the loop.
     fn bytes(&mut self, bytes: &[u8], gap: i64) {
-        for (nth, event) in events(bytes).into_iter().enumerate() {
+        for (nth, byte) in bytes.iter().enumerate() {
             self.desk.wait(gap);
-            for heard in self.replies.take(event) {
+            for heard in self.decoder.take(&[*byte]) {
                 self.hear(&heard);
             }
             if nth % 16 == 0 {
                 self.desk.drawn();
             }
         }
-        for heard in self.replies.give_up() {
+        for heard in self.decoder.quiet() {
             self.hear(&heard);
         }
         self.desk.drawn();
@@ -95,6 +71,7 @@ impl Noise {
 
     fn rest(&mut self, millis: i64) {
         self.desk.wait(millis);
+        self.desk.say(What::StoodAlone);
         self.desk.say(What::Wake);
         self.desk.drawn();
     }
@@ -223,6 +200,7 @@ impl Keyboard {
         while left > 0 {
             let frame = left.min(16);
             self.0.wait(frame);
+            self.0.say(What::StoodAlone);
             self.0.say(What::Wake);
             self.0.drawn();
             left -= frame;
@@ -321,4 +299,120 @@ fn scrolling_and_count_digits_do_not_restart_the_delay() {
     board.rest(100);
 
     assert_eq!(board.0.submitted.len(), 1, "{}", board.0.screen());
+}
+
+/// Describes the state that a paste could change.
+fn left_behind(desk: &Desk) -> String {
+    let (screen, queue, model) = (&desk.model.screen, &desk.model.queue, &desk.model);
+    format!(
+        "{:?} {:?} {:?}",
+        (screen.zoom, screen.focus, screen.overlay.is_some(), &screen.chords, screen.leaving),
+        (
+            queue.cursor(),
+            queue.marks.len(),
+            queue.has_range(),
+            queue.lines().len(),
+            model.list.frozen.is_some()
+        ),
+        (
+            model.modal.is_some(),
+            model.preview.tab,
+            model.preview.place,
+            model.history.open.is_some(),
+            model.watches()
+        )
+    )
+}
+
+#[test]
+fn ignored_keys_change_nothing() {
+    let texts = [
+        "f j",
+        " zp",
+        "*vx",
+        "h-e",
+        "V a",
+        "gwA",
+        "E x",
+        "1 e",
+        ",ra",
+        "?ab",
+        ":q!",
+        "P]d",
+        "TERM2 3.6.10n",
+        "CZo",
+        "+x'",
+        "\t f",
+        "a\ny",
+        "RRR",
+    ];
+    for text in texts {
+        for gap in [0, 3, 14] {
+            for before in ["", "  ", "a", "z", "<Tab>"] {
+                let mut noise = Noise::new(before);
+                let (was, staged) = (left_behind(&noise.desk), noise.desk.staged());
+
+                for byte in text.bytes() {
+                    noise.desk.wait(gap);
+                    for heard in noise.decoder.take(&[byte]) {
+                        noise.hear(&heard);
+                    }
+                }
+                for heard in noise.decoder.quiet() {
+                    noise.hear(&heard);
+                }
+                noise.rest(400);
+
+                let message = noise.desk.message();
+                assert!(message.starts_with("ignored "), "{text:?} at {gap} after {before:?}: {message}");
+                assert_eq!(left_behind(&noise.desk), was, "{text:?} at {gap} after {before:?}");
+                assert_eq!(noise.desk.staged(), staged, "{text:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_keys_of_a_quick_typist_both_count() {
+    let mut desk = Desk::new(100, 30, few(9));
+
+    desk.hurry("ax", 10);
+
+    assert_eq!(desk.staged(), "1A 2X", "{}", desk.message());
+}
+
+#[test]
+fn escape_and_a_key_in_one_read_both_count() {
+    let alt = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::ALT);
+    for open in ["/xyz", "X", "e", ":", "?"] {
+        let mut desk = Desk::new(100, 30, few(9));
+        desk.press("j");
+        desk.press(open);
+        let before = desk.here();
+        desk.wait(500);
+
+        desk.say(What::Key(alt('j')));
+        desk.stands_alone();
+        // Esc clears what is typed in the help, and closes it then.
+        desk.press(if open == "?" { "<Esc>" } else { "" });
+
+        assert!(
+            desk.model.modal.is_none() && desk.model.screen.overlay.is_none(),
+            "{open}: {}",
+            desk.screen()
+        );
+        assert!(desk.model.queue.shown().is_none(), "{open}");
+        assert_ne!(desk.here(), before, "{open}");
+    }
+    for place in ["", "<Tab>", "as", "gw"] {
+        let mut desk = Desk::new(100, 30, few(9));
+        desk.press(place);
+        desk.wait(500);
+        let (was, staged) = (left_behind(&desk), desk.staged());
+        for c in ['a', 'x', 'y', 'j', 'q', 's'] {
+            desk.say(What::Key(alt(c)));
+            desk.stands_alone();
+        }
+        assert_eq!((left_behind(&desk), desk.staged()), (was, staged), "{place}");
+    }
 }

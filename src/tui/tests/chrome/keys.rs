@@ -296,7 +296,7 @@ fn pasted_text_decides_nothing_through_the_palette() {
     desk.hurry("x", 1);
 
     assert_eq!(desk.staged(), "");
-    assert_eq!(desk.message(), "Ignored 9 pasted keys");
+    assert_eq!(desk.message(), "Ignored 10 pasted keys");
     desk.press(":");
     desk.say(What::Paste("approve\n".to_owned()));
     assert_eq!(desk.staged(), "", "a paste is text");

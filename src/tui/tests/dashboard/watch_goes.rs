@@ -129,7 +129,7 @@ fn figures_export_as_json_and_formula_safe_csv() {
     assert_eq!(json["sources"][0]["queues"][0]["queue"]["agent"], "=cmd|'x'!A1, \"q\"");
     assert_eq!(json["total"]["netPerMinute"], 3.6);
     let row = csv.split('\n').nth(2).unwrap();
-    insta::assert_snapshot!(row, @r#"2026-11-21T14:22:31.700Z,gate,agent,"'=cmd|'x'!A1, ""q""",58,0,2026-11-21T14:00:31.000Z,0,0,7.2,4.8,2.4,growing,,live,2026-11-21T14:22:30.600Z,false,growing,8,4"#);
+    insta::assert_snapshot!(row, @r#"2026-11-21T14:22:31.716Z,gate,agent,"'=cmd|'x'!A1, ""q""",58,0,2026-11-21T14:00:31.000Z,0,0,7.2,4.8,2.4,growing,,live,2026-11-21T14:22:30.600Z,false,growing,8,4"#);
     assert_eq!(csv.matches('\n').count(), 7);
     desk.say(What::BoardExported(Ok(vec!["/state/watch.json".into(), "/state/watch.csv".into()])));
     assert_eq!(desk.message(), "figures written to /state/watch.json and .csv");

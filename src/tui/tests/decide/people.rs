@@ -171,7 +171,6 @@ fn edits_of_an_approver_must_be_read_first() {
         desk.press("a");
         assert_eq!(desk.staged(), "", "Raw shows the proposal: {}", desk.message());
 
-        desk.slowly("[[");
         for _ in 0..5 {
             desk.slowly("<PageDown>");
         }

@@ -136,7 +136,7 @@ fn end_is_reachable_before_the_lines_are_counted() {
 
 #[test]
 fn scrolling_cancels_a_pending_jump_to_the_end() {
-    let text = "All work and no play makes Jack a dull boy.\\n".repeat(24_000);
+    let text = "All work and no play makes Jack a dull boy.\\n".repeat(120_000);
     let input = format!("{{\"text\":\"{text}the very last line\"}}");
     let mut desk = Desk::new(120, 30, vec![action("1 save_document agent low 1", "Novel", &input)]);
 

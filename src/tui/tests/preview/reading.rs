@@ -5,6 +5,7 @@ use crate::inbox::Problem;
 use crate::journal::Write;
 use crate::tui::core::command::Command;
 use crate::tui::core::msg::{Effect, What};
+use crate::tui::decide::state::Guard;
 use crate::tui::testing::{Desk, action, few, key};
 
 fn loads(desk: &mut Desk) -> Vec<Vec<String>> {
@@ -127,7 +128,7 @@ fn time_on_screen_adds_up_over_visits() {
     desk.wait(5_000);
     desk.hurry("k", 0);
     desk.drawn();
-    desk.hurry("a", time - 151);
+    desk.hurry("a", time - 151 - Guard::ALONE as i64);
     assert!(!is_read(&desk));
     assert_eq!(desk.staged(), "");
     assert_eq!(desk.message(), "critical: it was on screen too briefly to be read; look at it, then approve");
@@ -453,8 +454,8 @@ fn time_on_screen_is_saved_and_pauses_under_a_sheet() {
 #[test]
 fn history_tab_does_not_count_as_reading() {
     let mut desk = Desk::new(100, 30, few(2));
-    desk.press("]]]]");
-    desk.press("ja");
+    desk.hurry("j]]]]", 20);
+    desk.press("a");
 
     assert_eq!(desk.staged(), "2A", "{}", desk.message());
     assert_eq!(desk.model.decide.draft.get(&key("2")).and_then(|staged| staged.digest), None);

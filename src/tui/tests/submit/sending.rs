@@ -294,6 +294,7 @@ fn a_decision_that_never_landed_is_staged_again() {
     desk.say(What::Reconciled(Ok(vec![Reconciled {
         report,
         learnt: vec![key("1")],
+        lost: Vec::new(),
         begun_at: Timestamp::default(),
         next_look: None,
     }])));
