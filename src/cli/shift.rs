@@ -1,15 +1,17 @@
 //! `placet log shift`: what a shift was like, for pasting into a chat: counts, names of sources and tools, and who decided; and what it
 //! hands over, with ids and titles.
 
+use std::time::Duration;
+
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::contract::time;
-use crate::domain::{DecisionKind, Minute, SourceName, Timestamp, Untrusted};
+use crate::domain::{ActionKey, DecisionKind, Minute, SourceName, Timestamp, Untrusted};
 use crate::inbox::Inbox;
 use crate::inbox::figures::words;
 use crate::inbox::shift::{Counting, Decided, Shift, Stood};
-use crate::journal::Journal;
+use crate::journal::{Journal, Sent, SubmissionRecord};
 use crate::text;
 
 use super::args::ShiftArgs;
@@ -25,13 +27,18 @@ const PAGE: u32 = 100;
 const SOURCES: usize = 5;
 const TOOLS: usize = 8;
 const GAPS: usize = 4;
+/// Approved actions that are read again before anything is printed.
+pub(super) const LOOKED_AT: u32 = 200;
+/// Limits how long printing waits for the newest outcomes.
+const LOOKING: Duration = Duration::from_secs(3);
 /// Of the table for spreadsheets: before the decisions that were taken, and after them.
 const HEAD: [&str; 2] = ["of", "name"];
-const HEAD_REST: [&str; 9] = [
+const HEAD_REST: [&str; 10] = [
     "skipped",
     "failed",
     "unknown",
     "failed_after_approval",
+    "unknown_after_approval",
     "arrived",
     "resolved",
     "pending_at_start",
@@ -56,7 +63,15 @@ pub(super) async fn shift(
     let mut counting = Counting::new(from, until, zone.clone());
     let mut minutes = Vec::new();
     if let Some(journal) = journal {
-        read(journal, &mut counting, from, until).await?;
+        let mut past = read(journal, from, until).await?;
+        if let Some(inbox) = inbox {
+            let items = past.iter().flat_map(|past| &past.items);
+            look(inbox, items.filter(|sent| sent.may_have_ended()).take(LOOKED_AT as usize)).await;
+            past = read(journal, from, until).await?;
+        }
+        for past in &past {
+            counting.add(past, &journal.receipts_of(&past.id).await?);
+        }
         minutes = journal.kept_minutes(Minute::of(from)).await?;
     }
     let shift = counting.end(&minutes);
@@ -82,28 +97,35 @@ pub(super) async fn shift(
     Ok(Exit::Done)
 }
 
-async fn read(
-    journal: &Journal,
-    counting: &mut Counting,
-    from: Timestamp,
-    until: Timestamp,
-) -> anyhow::Result<()> {
-    let mut skip = 0;
+/// The submissions of the shift, newest first.
+async fn read(journal: &Journal, from: Timestamp, until: Timestamp) -> anyhow::Result<Vec<SubmissionRecord>> {
+    let (mut read, mut skip) = (Vec::new(), 0);
     loop {
         let page = journal.log_page(skip, PAGE).await?;
         let end = page.len() < PAGE as usize;
         skip += PAGE;
         for past in page {
             if past.begun_at < from {
-                return Ok(());
+                return Ok(read);
             }
-            if past.begun_at < until {
-                counting.add(&past, &journal.receipts_of(&past.id).await?);
-            }
+            read.extend((past.begun_at < until).then_some(past));
         }
         if end {
-            return Ok(());
+            return Ok(read);
         }
+    }
+}
+
+/// Reads the newest outcome of approved actions, for a limited time. Without an answer, the last known outcome stays.
+pub(super) async fn look<'a>(inbox: &Inbox, sent: impl Iterator<Item = &'a Sent>) {
+    let keys: Vec<ActionKey> =
+        sent.filter(|sent| sent.may_have_ended()).map(|sent| sent.key.clone()).collect();
+    match tokio::time::timeout(LOOKING, inbox.look_at(&keys)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(problem)) => {
+            tracing::warn!(what = problem.what, "what became of approved actions cannot be kept");
+        }
+        Err(_) => tracing::warn!("what became of approved actions could not be read in time"),
     }
 }
 
@@ -138,10 +160,8 @@ fn decided(shift: &Shift, zone: &TimeZone) -> Vec<String> {
     }
     let mut lines = vec![
         format!("{}: {}", output::count(of.total(), "decision"), taken(of)),
-        format!(
-            "skipped {} (settled before), refused {}, unknown {}, failed after approval {}",
-            of.skipped, of.failed, of.unknown, of.failed_after
-        ),
+        format!("skipped {} (settled before), failed {}, unknown {}", of.skipped, of.failed, of.unknown),
+        format!("after approval: failed {}, unknown {}", of.failed_after, of.unknown_after),
     ];
     let unopened = format!("approved without opening: {}", shift.unopened);
     lines.push(match shift.on_screen {
@@ -188,15 +208,14 @@ fn table<'a>(
         ),
     ];
     lines.extend(rows.take(most).map(|(name, of)| {
-        let failed = of.failed + of.failed_after;
+        let (failed, unknown) = (of.failed + of.failed_after, of.unknown + of.unknown_after);
         let edited = of.taken.get(DecisionKind::ApproveWithEdits);
         format!(
-            "{name} {:>8} {:>6} {:>8} {:>7} {:>7} {failed:>7}",
+            "{name} {:>8} {:>6} {:>8} {:>7} {unknown:>7} {failed:>7}",
             of.taken.get(DecisionKind::Approve) + edited,
             edited,
             of.taken.get(DecisionKind::Reject),
-            of.skipped,
-            of.unknown
+            of.skipped
         )
     }));
     lines.extend((count > most).then(|| format!("and {} more", count - most)));
@@ -282,7 +301,7 @@ fn stood_json(of: &Stood) -> Value {
 fn csv(shift: &Shift) -> Vec<Vec<String>> {
     let row = |what: &str, name: String, of: &Decided, stood: Option<&Stood>| {
         let counts = of.taken().map(|(_, n)| n);
-        let counts = counts.chain([of.skipped, of.failed, of.unknown, of.failed_after]);
+        let counts = counts.chain([of.skipped, of.failed, of.unknown, of.failed_after, of.unknown_after]);
         let stood = stood.map_or_else(
             || vec![String::new(); 5],
             |it| {

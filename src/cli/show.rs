@@ -93,6 +93,10 @@ fn from_journal(key: &ActionKey, sent: &[SentHere], json: bool) -> anyhow::Resul
     for (nth, here) in sent.iter().enumerate() {
         output::line(&format!("{:<12}{}", if nth == 0 { "sent here" } else { "" }, sent_text(here)))?;
     }
+    if let Some(input) = &last.input {
+        output::line("")?;
+        behind_gutter(input)?;
+    }
     Ok(())
 }
 

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 
 use super::{ActionId, ActionKey, BatchId, BatchKey, Decision, DecisionKind, Digest, Refusal};
-use super::{PendingAction, ReasonRule, Risk, SourceName, Staged, Timestamp, Together, Untrusted, merge};
+use super::{
+    PendingAction, RawJson, ReasonRule, Risk, SourceName, Staged, Timestamp, Together, Untrusted, merge,
+};
 
 /// A random id, used in the journal and for idempotency keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,6 +51,8 @@ pub struct Item {
     pub tool: Untrusted,
     pub title: Untrusted,
     pub risk: Risk,
+    /// As proposed.
+    pub input: RawJson,
     pub decision: Decision,
     /// Digest of the proposed input, computed by placet.
     pub digest: Digest,
@@ -232,6 +236,7 @@ fn freeze_one(
         tool: action.row.tool.clone(),
         title: action.row.title.clone(),
         risk: action.row.risk.clone(),
+        input: action.input.clone(),
         decision: staged.decision.clone(),
         digest,
         effective,
@@ -255,7 +260,7 @@ impl Item {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Binding, Capabilities, Edits, RawJson, Row};
+    use crate::domain::{Binding, Capabilities, Edits, Row};
 
     fn pending(expires_at: i64, can: Capabilities) -> PendingAction {
         let input = RawJson::parse("{}").unwrap();

@@ -175,6 +175,19 @@ impl Inbox {
         keys.iter().map(|key| (key.clone(), take(key))).collect()
     }
 
+    /// The same, with actions of lost decisions from the journal where their source does not have them.
+    pub async fn load_or_kept(&self, keys: &[ActionKey]) -> Vec<(ActionKey, Result<PendingAction, Problem>)> {
+        let mut loaded = self.load(keys).await;
+        for (key, answer) in &mut loaded {
+            if answer.is_err()
+                && let Some(action) = self.kept(key).await
+            {
+                *answer = Ok(action);
+            }
+        }
+        loaded
+    }
+
     /// Ids at a source that begin so, in their order; of many, some. Where the source cannot look them up, those are known that it
     /// lists and those that were decided from here.
     pub async fn beginning(&self, name: &SourceName, prefix: &str) -> Result<Vec<ActionId>, Problem> {

@@ -3,8 +3,8 @@
 use super::core::Inbox;
 use super::problem::Problem;
 use crate::domain::{
-    ActionKey, BatchKey, Capabilities, Entry, Outcome, Report, ReportLine, Resolution, Resolved, Risk, Row,
-    Status, Timestamp, Untrusted,
+    ActionKey, BatchKey, Capabilities, Entry, Outcome, PendingAction, RawJson, Resolution, Resolved, Row,
+    Status, Timestamp, Untrusted, merge,
 };
 use crate::journal::{Sent, State, SubmissionRecord};
 
@@ -12,18 +12,44 @@ impl Inbox {
     /// Decisions whose outcome nobody knows, as rows, by the journal: also where the source has no row of them any more.
     pub async fn lost(&self) -> Result<Vec<Entry>, Problem> {
         let open = self.journal.open_ones().await?;
-        let entries = open.iter().flat_map(|past| {
-            let Report { lines, .. } = past.report();
-            let unknown = lines.into_iter().filter(|line| matches!(line.outcome, Outcome::Unknown { .. }));
-            unknown.map(|line| stand_in(&line, past.begun_at)).collect::<Vec<_>>()
-        });
-        Ok(entries.collect())
+        Ok(open.iter().flat_map(rows).collect())
+    }
+
+    /// Returns the journal's copy of an action with a lost decision; `None` if the outcome is known.
+    pub(super) async fn kept(&self, key: &ActionKey) -> Option<PendingAction> {
+        let Lost { past, nth } = find(self, key).await.ok()??;
+        let sent = past.items.get(nth)?;
+        let input = sent.input.clone()?;
+        let (kind, edits) = (sent.decision.kind(), sent.decision.edits());
+        let mut row = Row { resolved_at: Some(past.begun_at), ..row(sent, past.begun_at) };
+        if !kind.approves() {
+            row.status = Status::Other(format!("{} sent, outcome unknown", kind.word()).into());
+        }
+        let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
+        let raw = format!(
+            r#"{{"id":{},"toolName":{},"title":{},"status":"unknown","toolInput":{}}}"#,
+            text(key.id.as_raw()),
+            text(row.tool.as_raw()),
+            text(row.title.as_raw()),
+            input.as_str()
+        );
+        let why = match &sent.outcome {
+            Some(Outcome::Unknown { why }) => Some(why.clone()),
+            _ => None,
+        };
+        Some(PendingAction {
+            effective_input: edits.and_then(|edits| merge(&input, edits).ok()),
+            user_edits: edits.cloned(),
+            reason: sent.decision.said().map(Untrusted::from),
+            error: why,
+            ..PendingAction::new(row, input, RawJson::parse(raw).ok()?)
+        })
     }
 
     /// Settles earlier decisions on these actions that were lost sight of: a later one succeeded, so they did not land.
     pub(super) async fn disprove(&self, later: &[&ActionKey]) -> Result<(), Problem> {
         for past in self.journal.open_ones().await? {
-            let is_lost = |sent: &&Sent| later.contains(&&sent.key) && is_lost(sent);
+            let is_lost = |sent: &&Sent| later.contains(&&sent.key) && sent.is_lost();
             let why =
                 || Outcome::Failed { why: "it did not land: a later decision on this action did".into() };
             let outcomes: Vec<_> =
@@ -40,26 +66,25 @@ impl Inbox {
     }
 }
 
-fn is_lost(sent: &Sent) -> bool {
-    matches!(sent.outcome, None | Some(Outcome::Unknown { .. }))
+/// Returns rows for the lost decisions of a submission.
+pub(super) fn rows(past: &SubmissionRecord) -> Vec<Entry> {
+    let lost = past.items.iter().filter(|sent| sent.is_lost());
+    lost.map(|sent| Entry { key: sent.key.clone(), row: row(sent, past.begun_at) }).collect()
 }
 
-/// A row for a decision of which the source may have none: what the journal knows of it.
-pub fn stand_in(line: &ReportLine, begun_at: Timestamp) -> Entry {
-    let batch = match &line.batch {
+fn row(sent: &Sent, begun_at: Timestamp) -> Row {
+    let batch = match &sent.batch {
         BatchKey::Batch(_, batch) => Some(batch.clone()),
         BatchKey::Alone(_) => None,
     };
-    let row = Row {
+    Row {
         batch,
-        // The journal does not keep it.
-        risk: Risk::parse("?"),
+        risk: sent.risk.clone(),
         status: Status::Unknown,
         created_at: begun_at,
         can: Capabilities::PLAIN,
-        ..Row::new(line.key.id.clone(), line.tool.clone(), line.title.clone())
-    };
-    Entry { key: line.key.clone(), row }
+        ..Row::new(sent.key.id.clone(), sent.tool.clone(), sent.title.clone())
+    }
 }
 
 /// A decision from here that was lost sight of: one of a submission.
@@ -72,7 +97,7 @@ pub(super) struct Lost {
 pub(super) async fn find(inbox: &Inbox, key: &ActionKey) -> Result<Option<Lost>, Problem> {
     let Some(id) = inbox.journal.newest_about(key).await? else { return Ok(None) };
     let Some(past) = inbox.journal.past(&id).await? else { return Ok(None) };
-    let nth = past.items.iter().position(|sent| sent.key == *key && is_lost(sent));
+    let nth = past.items.iter().position(|sent| sent.key == *key && sent.is_lost());
     Ok(nth.map(|nth| Lost { past, nth }))
 }
 

@@ -40,7 +40,6 @@ pub use decision_history::{History, Next, SentHere};
 pub use event::Event;
 pub use handed_over::{HandedOver, Left, WhyLeft};
 pub use list::{Rows, Synced};
-pub use lost::stand_in;
 pub use names::Names;
 pub(crate) use pace::GRACE;
 pub use problem::Problem;

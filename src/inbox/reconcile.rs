@@ -5,14 +5,15 @@ use std::collections::{HashMap, HashSet};
 use futures_util::future::join_all;
 
 use super::core::Inbox;
+use super::lost;
 use super::lost_decisions::Lost;
 use super::problem::Problem;
 use super::submit::sent_as;
 use super::timeouts::WithTimeouts;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Binding, Outcome, PendingAction, Report, SourceName, Staged, Status,
-    SubmissionId, Timestamp, Untrusted,
+    ActionId, ActionKey, BatchKey, Binding, Entry, Outcome, PendingAction, Report, SourceName, Staged,
+    Status, SubmissionId, Timestamp, Untrusted,
 };
 use crate::fault;
 use crate::journal::{Sent, State, SubmissionRecord};
@@ -33,6 +34,8 @@ pub struct Reconciled {
     pub report: Report,
     /// The lines that nobody was told of before. The others were acted on once, and must not be again.
     pub learnt: Vec<ActionKey>,
+    /// Rows for the decisions that are still unknown.
+    pub lost: Vec<Entry>,
     pub begun_at: Timestamp,
     /// When what is still open is read again; `None` when nothing is.
     pub next_look: Option<Timestamp>,
@@ -65,6 +68,7 @@ impl Inbox {
             reconciled.push(Reconciled {
                 report: past.report(),
                 learnt: news,
+                lost: lost::rows(&past),
                 begun_at: past.begun_at,
                 next_look,
             });
@@ -226,7 +230,7 @@ fn judge(
         return of_accepted(past, sent, source, action);
     }
     let subject = source.subject();
-    let lost = lost(past, sent, source, action, subject.as_ref());
+    let lost = view(past, sent, source, action, subject.as_ref());
     let still_pending = || {
         // A request that was answered by silence may still be on its way, and what was taken may be settled later. Only a backend
         // that settles within its answer, and takes a decision once, holds nothing of a dead run.
@@ -248,10 +252,10 @@ pub(super) fn of_accepted(
     source: &WithTimeouts,
     action: &PendingAction,
 ) -> Option<Outcome> {
-    lost(past, sent, source, action, source.subject().as_ref()).of_accepted(action)
+    view(past, sent, source, action, source.subject().as_ref()).of_accepted(action)
 }
 
-fn lost<'a>(
+fn view<'a>(
     past: &SubmissionRecord,
     sent: &Sent,
     source: &WithTimeouts,

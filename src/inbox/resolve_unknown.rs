@@ -25,12 +25,19 @@ impl Inbox {
         let source = self.source(&key.source)?;
         let told = source
             .ask_able(Wait::Actions(0), |able| Some(able.resolve_unknown?.resolve(&key.id, finding, reason)));
-        match told.await {
-            Ok(Some(resolved)) => Ok(resolved),
-            Ok(None) => Err(Problem::at(&key.source, "has no way to settle an outcome by hand")),
-            Err(error) if error.lost_sight() => Ok(self.look(source, &key.id, &error).await),
-            Err(error) => Err(Problem::of(&key.source, &error)),
+        let resolved = match told.await {
+            Ok(Some(resolved)) => resolved,
+            Ok(None) => return Err(Problem::at(&key.source, "has no way to settle an outcome by hand")),
+            Err(error) if error.lost_sight() => self.look(source, &key.id, &error).await,
+            Err(error) => return Err(Problem::of(&key.source, &error)),
+        };
+        // The journal must not say "unknown" any longer of what was approved from here.
+        if self.journal.newest_about(key).await?.is_some()
+            && let Err(problem) = self.look_at(std::slice::from_ref(key)).await
+        {
+            tracing::warn!(what = problem.what, "the journal cannot keep how an action was settled");
         }
+        Ok(resolved)
     }
 
     /// Takes back the approval of an action that this reviewer sent, while more people must approve. An error means that the source did

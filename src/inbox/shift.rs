@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use jiff::tz::TimeZone;
 use serde::{Serialize, Serializer};
 
-use crate::contract::fields::Fields;
 use crate::domain::{
     DecisionKind, Flow, KeptMinute, Minute, Outcome, SourceName, StagedCounts, Status, Timestamp, Untrusted,
 };
@@ -51,6 +50,8 @@ pub struct Decided {
     pub unknown: u64,
     /// Of the approved ones: ran, and failed.
     pub failed_after: u64,
+    /// Approved actions with an unknown outcome.
+    pub unknown_after: u64,
 }
 
 /// How one source's queues stood.
@@ -82,7 +83,7 @@ impl Decided {
         })
     }
 
-    fn count(&mut self, sent: &Sent, failed_after: bool) {
+    fn count(&mut self, sent: &Sent) {
         match &sent.outcome {
             None | Some(Outcome::Unknown { .. }) => self.unknown += 1,
             Some(Outcome::Skipped { .. }) => self.skipped += 1,
@@ -92,7 +93,9 @@ impl Decided {
             ) => {
                 let kind = sent.decision.kind();
                 self.taken.add(kind);
-                self.failed_after += u64::from(failed_after && kind.approves());
+                let ended = sent.followed.as_ref().filter(|_| kind.approves()).map(|seen| &seen.status);
+                self.failed_after += u64::from(ended == Some(&Status::Failed));
+                self.unknown_after += u64::from(ended == Some(&Status::Unknown));
             }
         }
     }
@@ -105,6 +108,7 @@ impl Serialize for Decided {
             ("failed", self.failed),
             ("unknown", self.unknown),
             ("failedAfterApproval", self.failed_after),
+            ("unknownAfterApproval", self.unknown_after),
         ];
         let camel = |word: &str| word.replace("_e", "E");
         to.collect_map(self.taken().chain(others).map(|(word, n)| (camel(word), n)))
@@ -137,10 +141,9 @@ impl Counting {
             self.shift.reviewers.push(reviewer.into());
         }
         for sent in &past.items {
-            let failed = sent.newest(receipts, "followed").is_some_and(has_failed);
-            self.shift.all.count(sent, failed);
-            self.sources.entry(sent.key.source.clone()).or_default().count(sent, failed);
-            self.tools.entry(sent.tool.clone()).or_default().count(sent, failed);
+            self.shift.all.count(sent);
+            self.sources.entry(sent.key.source.clone()).or_default().count(sent);
+            self.tools.entry(sent.tool.clone()).or_default().count(sent);
             *self.hours.entry(hour(past.begun_at, &self.zone)).or_default() += 1;
             self.look(sent, sent.newest(receipts, "sent"));
         }
@@ -181,11 +184,6 @@ fn most_first<T: Ord>(counts: BTreeMap<T, Decided>) -> Vec<(T, Decided)> {
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|(_, decided)| std::cmp::Reverse(decided.total()));
     counts
-}
-
-fn has_failed(followed: &Receipt) -> bool {
-    let status = followed.outcome.as_deref().and_then(Fields::of).and_then(|fields| fields.text("status"));
-    status.is_some_and(|status| Status::parse(status.as_raw()) == Status::Failed)
 }
 
 /// When that hour of the clock on the wall began.

@@ -76,7 +76,7 @@ impl Journal {
         for batch in submission.batches() {
             for item in batch.items() {
                 sqlx::query(
-                    "INSERT INTO item VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11, $12)",
+                    "INSERT INTO item VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11, $12, $13)",
                 )
                 .bind(submission.id().as_str())
                 .bind(i64::try_from(item.nth).unwrap_or(i64::MAX))
@@ -90,6 +90,7 @@ impl Journal {
                 .bind(item.effective.to_string())
                 .bind(item.terms.map(|terms| terms.to_string()))
                 .bind(item.risk.as_raw())
+                .bind((state == "sent").then(|| item.input.as_str()))
                 .execute(&mut **tx)
                 .await?;
             }

@@ -6,8 +6,8 @@ use super::state::{Journal, JournalError};
 use super::{receipt, shape};
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Decision, Digest, Outcome, PendingAction, Report, ReportLine, Risk,
-    SourceName, Submission, SubmissionId, Timestamp, Untrusted,
+    ActionId, ActionKey, BatchKey, Decision, Digest, Outcome, PendingAction, RawJson, Report, ReportLine,
+    Risk, SourceName, Status, Submission, SubmissionId, Timestamp, Untrusted,
 };
 
 /// Limits prefix searches: enough ids to show that a prefix is ambiguous.
@@ -39,6 +39,8 @@ pub struct Sent {
     pub effective: Digest,
     pub terms: Option<Digest>,
     pub risk: Risk,
+    /// The proposed input, while the outcome is unknown.
+    pub input: Option<RawJson>,
     /// `None` if it is unknown whether it was sent.
     pub outcome: Option<Outcome>,
     /// The status in the newest receipt; `None` if none followed.
@@ -79,19 +81,25 @@ type ItemRow = (
     Option<String>,
     String,
     Option<String>,
+    Option<String>,
 );
 
 const ITEMS: &str =
-    "SELECT source, batch, action, tool, title, decision, digest, effective, outcome, terms, risk,
+    "SELECT source, batch, action, tool, title, decision, digest, effective, outcome, terms, risk, input,
         (SELECT r.outcome FROM receipt r WHERE r.source = item.source AND r.action = item.action
             AND r.submission = item.submission AND r.kind = 'followed' ORDER BY r.seq DESC LIMIT 1)
     FROM item WHERE submission = $1 AND ($2 IS NULL OR (source = $2 AND action = $3)) ORDER BY nth";
 
 impl Sent {
-    /// Returns whether an approved action may have reached a final status that the journal lacks.
+    /// Returns whether an approved action may have a final status that the journal lacks.
     pub fn may_have_ended(&self) -> bool {
-        let ended = |seen: &LastSeen| seen.status.is_final();
+        let ended = |seen: &LastSeen| seen.status.is_final() && seen.status != Status::Unknown;
         self.outcome == Some(Outcome::Approved) && !self.followed.as_ref().is_some_and(ended)
+    }
+
+    /// Returns whether it is unknown if the decision was recorded.
+    pub const fn is_lost(&self) -> bool {
+        matches!(self.outcome, None | Some(Outcome::Unknown { .. }))
     }
 
     /// Returns whether reading the action again may tell more.
@@ -158,7 +166,7 @@ impl Journal {
         let mut tx = self.begin_write().await?;
         let written = async {
             for (key, outcome) in outcomes {
-                note(&mut tx, id, key, &shape::write_outcome(outcome)).await?;
+                note(&mut tx, id, key, outcome).await?;
             }
             for (key, action) in ended {
                 let error = action.error.as_ref().map(Untrusted::as_raw);
@@ -322,8 +330,21 @@ impl Journal {
     }
 
     fn sent(&self, row: ItemRow) -> Result<Sent, JournalError> {
-        let (source, batch, action, tool, title, decision, digest, effective, outcome, terms, risk, followed) =
-            row;
+        let (
+            source,
+            batch,
+            action,
+            tool,
+            title,
+            decision,
+            digest,
+            effective,
+            outcome,
+            terms,
+            risk,
+            input,
+            followed,
+        ) = row;
         let key = shape::key(source, action);
         let read_outcome =
             |text: String| shape::read_outcome(&text).ok_or_else(|| self.damaged("an outcome is unreadable"));
@@ -338,6 +359,7 @@ impl Journal {
             effective: self.digest(&effective)?,
             terms: terms.map(|terms| self.digest(&terms)).transpose()?,
             risk: Risk::parse(&risk),
+            input: input.and_then(|input| RawJson::parse(input).ok()),
             outcome: outcome.map(read_outcome).transpose()?,
             followed: followed.and_then(|text| shape::read_followed(&text)),
         })
@@ -345,12 +367,20 @@ impl Journal {
 }
 
 /// Records an outcome, with a receipt if it has changed.
-async fn note(tx: &mut receipt::Tx, id: &SubmissionId, key: &ActionKey, outcome: &str) -> sqlx::Result<()> {
-    let sql = "UPDATE item SET outcome = $1 WHERE submission = $2 AND source = $3 AND action = $4 AND outcome IS NOT $1";
-    let query = sqlx::query(sql).bind(outcome).bind(id.as_str());
-    let changed = query.bind(key.source.as_str()).bind(key.id.as_raw()).execute(&mut **tx).await?;
-    if changed.rows_affected() > 0 {
-        receipt::answered(tx, id, key, outcome).await?;
+async fn note(
+    tx: &mut receipt::Tx,
+    id: &SubmissionId,
+    key: &ActionKey,
+    outcome: &Outcome,
+) -> sqlx::Result<()> {
+    let sql = "UPDATE item SET outcome = $1, input = CASE WHEN $5 THEN input END
+        WHERE submission = $2 AND source = $3 AND action = $4 AND outcome IS NOT $1";
+    let lost = matches!(outcome, Outcome::Unknown { .. });
+    let outcome = shape::write_outcome(outcome);
+    let query = sqlx::query(sql).bind(&outcome).bind(id.as_str());
+    let query = query.bind(key.source.as_str()).bind(key.id.as_raw()).bind(lost);
+    if query.execute(&mut **tx).await?.rows_affected() > 0 {
+        receipt::answered(tx, id, key, &outcome).await?;
     }
     Ok(())
 }

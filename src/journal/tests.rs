@@ -430,3 +430,25 @@ async fn sent_decision_keeps_its_risk_and_last_known_status() {
     assert_eq!(about.len(), 1);
     assert_eq!(about[0].2, *first);
 }
+
+#[tokio::test]
+async fn lost_decision_keeps_its_input_until_its_outcome_is_known() {
+    let place = Place::new();
+    let journal = place.open().await;
+    let submission = submission("a");
+    journal.hold(&submission, 0, None).await.unwrap();
+    journal.begin(&submission, 0, None).await.unwrap();
+    let lost = Outcome::Unknown { why: "no answer".into() };
+    let inputs = async || {
+        let past = journal.past(submission.id()).await.unwrap().unwrap();
+        let input = |sent: &Sent| sent.input.as_ref().map(|input| input.as_str().to_owned());
+        past.items.iter().map(input).collect::<Vec<_>>()
+    };
+
+    let kept = Some(r#"{"n":1}"#.to_owned());
+    assert_eq!(inputs().await, [kept.clone(), kept.clone()], "there is no answer yet");
+    journal.note(submission.id(), &[(key("1"), lost), (key("2"), Outcome::Rejected)]).await.unwrap();
+    assert_eq!(inputs().await, [kept, None]);
+    journal.note(submission.id(), &[(key("1"), Outcome::Approved)]).await.unwrap();
+    assert_eq!(inputs().await, [None, None]);
+}

@@ -94,6 +94,8 @@ CREATE TABLE item (
     terms      TEXT,
     -- As on the review sheet.
     risk       TEXT    NOT NULL,
+    -- The proposed input; NULL once an outcome is known, and in a held submission.
+    input      TEXT,
     PRIMARY KEY (submission, nth)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX item_action ON item (source, action);

@@ -8,6 +8,7 @@ use super::args::{LogArgs, LogCommand};
 use super::exit::{Exit, Usage};
 use super::input::moment;
 use super::output::{self, Progress};
+use super::shift::{LOOKED_AT, look};
 use super::{receipts, shift};
 
 mod lines;
@@ -15,13 +16,9 @@ mod submission;
 
 use self::lines::Line;
 pub(super) use self::lines::columns;
-use self::submission::look;
 
 /// Submissions read at a time.
 const PAGE: u32 = 100;
-
-/// So many actions are asked about before a list is printed.
-const LOOKED_AT: u32 = 200;
 
 /// `journal` is `None` where nothing was ever decided. With an inbox, what may have ended since is asked for first.
 pub async fn log(
@@ -172,6 +169,7 @@ mod tests {
                 effective: digest,
                 terms: None,
                 risk: Risk::Medium,
+                input: None,
                 outcome: Some(outcome),
                 followed: status.map(|word| LastSeen { status: Status::parse(word), error: None }),
             }

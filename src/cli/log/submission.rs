@@ -1,18 +1,15 @@
 //! `placet log report`: what became of one submission, as far as it is known now.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use crate::cli::args::ReportArgs;
 use crate::cli::exit::{Exit, Usage};
 use crate::cli::find::ambiguous;
+use crate::cli::shift::look;
 use crate::cli::{output, report};
 use crate::domain::{ActionKey, Followed, SubmissionId};
 use crate::inbox::Inbox;
 use crate::journal::{Journal, Sent, SubmissionRecord};
-
-/// Nobody who prints waits longer for what became of approved actions.
-const LOOKING: Duration = Duration::from_secs(3);
 
 pub(super) async fn print(
     journal: &Journal,
@@ -76,17 +73,4 @@ fn followed(past: &SubmissionRecord) -> HashMap<ActionKey, Followed> {
         Some((sent.key.clone(), followed))
     };
     past.items.iter().filter_map(of).collect()
-}
-
-/// What was approved may have ended since. Never for long; what is not heard stays as it was last seen.
-pub(super) async fn look<'a>(inbox: &Inbox, sent: impl Iterator<Item = &'a Sent>) {
-    let keys: Vec<ActionKey> =
-        sent.filter(|sent| sent.may_have_ended()).map(|sent| sent.key.clone()).collect();
-    match tokio::time::timeout(LOOKING, inbox.look_at(&keys)).await {
-        Ok(Ok(())) => {}
-        Ok(Err(problem)) => {
-            tracing::warn!(what = problem.what, "what became of approved actions cannot be kept");
-        }
-        Err(_) => tracing::warn!("what became of approved actions could not be read in time"),
-    }
 }

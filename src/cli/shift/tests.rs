@@ -11,7 +11,7 @@ fn at(minutes: i64) -> Timestamp {
 fn of(approved: usize) -> Decided {
     let mut kinds = vec![DecisionKind::Approve; approved - 1];
     kinds.extend([DecisionKind::ApproveWithEdits, DecisionKind::Reject, DecisionKind::Reject]);
-    Decided { taken: StagedCounts::of(kinds), failed_after: 3, ..Decided::default() }
+    Decided { taken: StagedCounts::of(kinds), failed_after: 3, unknown_after: 2, ..Decided::default() }
 }
 
 fn some() -> Shift {
@@ -47,17 +47,18 @@ fn a_report_can_be_pasted_into_a_chat() {
 2026-11-20 06:00 to 2026-11-20 14:00 (8 h, +00:00)
 
 68 decisions: approved 61 (1 with edits), excluded 2, retried 0
-skipped 4 (settled before), refused 0, unknown 1, failed after approval 3
+skipped 4 (settled before), failed 0, unknown 1
+after approval: failed 3, unknown 2
 median time on screen before deciding: 14 s (of 60); approved without opening: 2
 no record of what was on screen: 3
 busiest hour: from 10:00 on, 31
 
 by source                    approved edited excluded skipped unknown  failed
-praxiom                            61      1        2       0       0       3
+praxiom                            61      1        2       0       2       3
 
 by tool                      approved edited excluded skipped unknown  failed
-save_document                      40      1        2       0       0       3
-=cmd|' /C calc'!A0                 21      1        2       0       0       3
+save_document                      40      1        2       0       2       3
+=cmd|' /C calc'!A0                 21      1        2       0       2       3
 
 queues                        arrived resolved at start  at end  watched
 praxiom                            88       71       31      48   7 h 20
@@ -97,7 +98,7 @@ fn a_shift_without_anything_says_so() {
 fn the_json_and_the_table_have_the_same_counts() {
     let shift = some();
     let json = serde_json::to_string(&output::Versioned::of(json(&shift, at(500)).unwrap())).unwrap();
-    let begin = r#"{"version":1,"from":"2026-11-20T06:00:00.000Z","until":"2026-11-20T14:00:00.000Z","asOf":"2026-11-20T14:20:00.000Z","reviewers":["kim"],"decided":{"approved":61,"withEdits":1,"excluded":2,"retried":0,"skipped":4,"failed":0,"unknown":1,"failedAfterApproval":3},"sources":[{"name":"praxiom","approved":61,"#;
+    let begin = r#"{"version":1,"from":"2026-11-20T06:00:00.000Z","until":"2026-11-20T14:00:00.000Z","asOf":"2026-11-20T14:20:00.000Z","reviewers":["kim"],"decided":{"approved":61,"withEdits":1,"excluded":2,"retried":0,"skipped":4,"failed":0,"unknown":1,"failedAfterApproval":3,"unknownAfterApproval":2},"sources":[{"name":"praxiom","approved":61,"#;
     assert!(json.starts_with(begin), "{json}");
     let end = r#""medianDwellMs":14000,"dwellKnown":60,"unopenedApprovals":2,"withoutReceipt":3,"busiestHour":{"from":"2026-11-20T10:00:00.000Z","decisions":31},"queues":[{"source":"praxiom","arrived":88,"resolved":71,"pendingAtStart":31,"pendingAtEnd":48,"watchedMinutes":440,"gaps":[{"from":"2026-11-20T09:00:00.000Z","until":"2026-11-20T09:40:00.000Z"}]}]}"#;
     assert!(json.ends_with(end), "{json}");
@@ -117,8 +118,8 @@ fn the_json_and_the_table_have_the_same_counts() {
     let text: String = rows.iter().skip(1).map(|row| text::csv::record(row)).collect();
     assert_eq!(
         text,
-        "all,,61,1,2,0,4,0,1,3,,,,,\nsource,praxiom,61,1,2,0,0,0,0,3,88,71,31,48,440\n\
-         tool,save_document,40,1,2,0,0,0,0,3,,,,,\ntool,'=cmd|' /C calc'!A0,21,1,2,0,0,0,0,3,,,,,\n"
+        "all,,61,1,2,0,4,0,1,3,2,,,,,\nsource,praxiom,61,1,2,0,0,0,0,3,2,88,71,31,48,440\n\
+         tool,save_document,40,1,2,0,0,0,0,3,2,,,,,\ntool,'=cmd|' /C calc'!A0,21,1,2,0,0,0,0,3,2,,,,,\n"
     );
     assert!(rows.iter().all(|row| row.len() == rows[0].len()));
 }

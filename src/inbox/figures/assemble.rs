@@ -12,7 +12,7 @@ use super::sums::{self, Sums};
 use super::{
     Ages, Board, BoardRequest, Figures, Queue, QueueLine, ReviewerLine, SourceBoard, Standing, ToolLine,
 };
-use crate::domain::{LastMinute, Minute, QueueState, Rate, Timestamp, ToolDecided, Trend, Untrusted};
+use crate::domain::{Flow, LastMinute, Minute, QueueState, Rate, Timestamp, ToolDecided, Trend, Untrusted};
 
 /// What all rates of several sources are told over.
 const QUARTER: i64 = 15 * Minute::MILLIS;
@@ -42,7 +42,9 @@ impl Figures {
             line.truncated = decided.truncated;
             board.edits_told &= decided.edits_told || reading.flow.approved == 0;
             board.alerts.extend(alerts::of(source, &line, &sums, reading.failed_lately, &self.targets, now));
-            board.outcomes = board.outcomes.plus(&reading.flow);
+            // A lost run that a person settled counts as what it was settled as.
+            let unknown = reading.flow.unknown.min(line.standing.unknown);
+            board.outcomes = board.outcomes.plus(&Flow { unknown, ..reading.flow });
             board.sources.push(line);
             if source.heard.is_some() {
                 readings.push(reading);

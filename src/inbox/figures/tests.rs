@@ -195,6 +195,23 @@ fn approved_and_later_failed_action_counts_once_as_each() {
 }
 
 #[test]
+fn lost_run_counts_once_as_what_it_was_settled_as() {
+    let mut figures = figures();
+    let two = |status: &Status| ["1", "2"].map(|id| decided(id, "kim", -60, status.clone(), 5)).to_vec();
+    figures.listed(
+        &all(vec![row("1", "kim", -60, Status::Pending), row("2", "kim", -60, Status::Pending)]),
+        at(0),
+    );
+    figures.listed(&changes(two(&Status::Unknown)), at(10));
+    assert_eq!(figures.board(hour(), at(11)).outcomes, Flow { approved: 2, unknown: 2, ..Flow::default() });
+
+    figures.listed(&changes(vec![decided("1", "kim", -60, Status::Failed, 5)]), at(12));
+    let board = figures.board(hour(), at(13));
+    assert_eq!(board.outcomes, Flow { approved: 2, failed: 1, unknown: 1, ..Flow::default() });
+    assert_eq!(board.total.unknown, 1);
+}
+
+#[test]
 fn unwatched_minutes_are_unknown_and_excluded_from_rates() {
     let mut figures = figures();
     figures.event(&Event { source: source(), kind: EventKind::Connection(Connection::Live) }, at(0));

@@ -1,6 +1,7 @@
 //! Resolving unknown outcomes.
 
 use super::*;
+use crate::domain::{Edits, RawJson};
 use crate::journal::Sent;
 use tokio::sync::mpsc;
 
@@ -325,4 +326,68 @@ async fn retry_that_came_back_is_settled_as_accepted() {
     assert_eq!(outcomes(&settled[0].report), [("1", Outcome::Accepted)]);
     assert_eq!(settled[0].next_look, None);
     assert!(later.reconcile().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn lost_decision_is_shown_from_the_journal_after_a_restart() {
+    let edits = Edits::new(RawJson::parse(r#"{"a":2}"#).unwrap()).unwrap();
+    let edited = Decision::Approve { edits: Some(edits), comment: None };
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    source.answers(Err(lost()));
+    inbox.submit(submission("s-1", &[("s", None, "1", edited)]), 0).await.unwrap();
+    end(inbox, &[&source]);
+    let next = house.inbox(&[&source]).await;
+    let next = Inbox { pace: Pace { in_flight: Duration::ZERO, ..QUICK }, ..next };
+
+    let again = next.reconcile().await.unwrap();
+    let (_, shown) = next.load_or_kept(&[key("s", "1")]).await.remove(0);
+
+    let proposed = action::read(&text("1", r#""status":"pending""#)).unwrap();
+    let row = &again[0].lost[0].row;
+    assert_eq!(
+        (&row.title, &row.tool, &row.risk),
+        (&proposed.row.title, &proposed.row.tool, &proposed.row.risk)
+    );
+    let shown = shown.unwrap();
+    assert_eq!((&shown.input, &shown.row.risk), (&proposed.input, &proposed.row.risk));
+    assert_eq!(shown.effective_input.map(|input| input.as_str().to_owned()), Some(r#"{"a":2}"#.to_owned()));
+    assert_eq!(shown.row.status, Status::Unknown);
+    assert_eq!(
+        action::read(shown.raw.as_str()).unwrap().input,
+        proposed.input,
+        "an action, as `show` prints it"
+    );
+
+    next.settle(&key("s", "1"), Resolution::NotLanded, None).await.unwrap();
+    assert!(next.lost().await.unwrap().is_empty());
+    assert!(next.load_or_kept(&[key("s", "1")]).await[0].1.is_err(), "what is settled is not kept");
+}
+
+#[tokio::test]
+async fn run_settled_by_a_person_is_settled_in_the_journal() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    let approve = |id| ("s", None, id, Decision::APPROVE);
+    inbox.submit(submission("s-1", &[approve("1"), approve("2")]), 0).await.unwrap();
+    for id in ["1", "2"] {
+        source.stands(id, &[r#""status":"unknown""#]);
+    }
+    let keys = [key("s", "1"), key("s", "2")];
+    inbox.look_at(&keys).await.unwrap();
+    let seen = async || {
+        let past = inbox.log(1).await.unwrap().remove(0);
+        let of = |sent: &Sent| (sent.followed.clone().map(|seen| seen.status), sent.may_have_ended());
+        past.items.iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(seen().await, [(Some(Status::Unknown), true), (Some(Status::Unknown), true)]);
+
+    source.state().settlings.push_back(Ok(Resolved::Settled(Status::Failed)));
+    source.stands("1", &[r#""status":"failed""#]);
+    inbox.settle(&keys[0], Resolution::NotLanded, None).await.unwrap();
+    assert_eq!(seen().await[0], (Some(Status::Failed), false));
+
+    source.stands("2", &[r#""status":"executed""#]);
+    inbox.look_at(&keys).await.unwrap();
+    assert_eq!(seen().await[1], (Some(Status::Executed), false), "somebody else settled it");
 }

@@ -495,7 +495,7 @@ fn by_source(keys: Vec<ActionKey>) -> BTreeMap<SourceName, Vec<ActionKey>> {
 /// A key that no answer speaks of is a problem too.
 async fn load(effects: &Effects, page: &[ActionKey]) -> Vec<Loaded> {
     let (inbox, asked) = (effects.inbox.clone(), page.to_vec());
-    let mut answered = match caught(async move { Ok(inbox.load(&asked).await) }).await {
+    let mut answered = match caught(async move { Ok(inbox.load_or_kept(&asked).await) }).await {
         Ok(answered) => answered,
         Err(problem) => page.iter().map(|key| (key.clone(), Err(problem.clone()))).collect(),
     };

@@ -1,6 +1,6 @@
 //! Lists of what is over: opened, read page by page, and left again. The queue of what is pending is not touched.
 
-use crate::domain::ActionKey;
+use crate::domain::{ActionKey, Status};
 use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
@@ -60,13 +60,17 @@ pub(crate) fn listed(model: &mut Model, number: u64, page: ViewPage) {
     for row in &page.rows {
         let key = &row.entry.key;
         let Some(known) = model.preview.cached(key).map(|cached| &cached.action.row.status) else { continue };
-        // The journal knows what was answered and not what came of it: there, only what was read before the decision is old.
-        let old = if row.own.is_some() { known.is_pending() } else { *known != row.entry.row.status };
+        // The journal may not know how it ended.
+        let goes_on = !known.is_final() || *known == Status::Unknown;
+        let old = if row.own.is_some() { goes_on } else { *known != row.entry.row.status };
         if old {
             model.preview.forget(key);
         }
     }
+    let keys: Vec<ActionKey> = page.rows.iter().map(|row| row.entry.key.clone()).collect();
     view.take(page);
+    // A later read is newer than the journal.
+    keys.iter().for_each(|key| learn(model, key));
     filter::narrow_history(model);
 }
 

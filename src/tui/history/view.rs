@@ -216,7 +216,7 @@ fn said(own: &OwnDecision) -> (Shown, Style) {
         (Some(Outcome::Rejected), _) => "rejected",
         (Some(Outcome::Accepted | Outcome::PartlyApproved { .. }), _) => "accepted",
         (Some(Outcome::Skipped { .. }), _) => "skipped",
-        (Some(Outcome::Failed { .. }), _) => "refused",
+        (Some(Outcome::Failed { .. }), _) => "failed",
     };
     (Shown::ours(word), theme::DIM)
 }

@@ -212,7 +212,7 @@ impl GroupKey {
     pub(crate) fn counts(&self, slot: &Slot) -> bool {
         match self {
             Self::ToResolve => slot.is_lost(),
-            _ => slot.counts_as_pending(),
+            _ => slot.is_open(),
         }
     }
 }

@@ -182,6 +182,8 @@ impl Queue {
                 let state = State::Settled(Box::new(Settled { status, ..(**known).clone() }));
                 self.set_state(key, state);
             }
+            // It was never listed as unknown: that it is not listed tells nothing.
+            State::ToResolve if !row_is_known && slot.entry.row.status != Status::Unknown => {}
             State::ToResolve => {
                 // The row names who approved it, not who settled it.
                 let settled = Settled { status, by: None, at, ours: false, error: None };

@@ -168,9 +168,12 @@ fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
         left if wide => format!("{left} left"),
         left => left.to_string(),
     };
-    let style = if group.open == 0 { theme::GOOD } else { theme::WARN };
+    let (name, style) = match group.open {
+        0 => (words::WAS_UNKNOWN.to_owned(), theme::GOOD),
+        _ => (lost_words(model, group, wide), theme::WARN),
+    };
     headed(model, group, row, (&note, style), buf, |pen| {
-        pen.ours(&lost_words(model, group, wide), theme::WARN);
+        pen.ours(&name, theme::WARN);
     });
 }
 

@@ -36,6 +36,7 @@ pub(crate) const FROM_A_SHELL: &str = "from a shell";
 pub(crate) const OVER_HTTP: &str = "over HTTP";
 pub(crate) const ELSEWHERE: &str = "elsewhere";
 
+pub(crate) const WAS_UNKNOWN: &str = "outcome was unknown";
 pub(crate) const ALL_SETTLED: &str = "all settled";
 pub(crate) const ALL_DECIDED: &str = "all decided";
 pub(crate) const WHAT_VARIES: &str = "    differences between the titles";

@@ -7,7 +7,7 @@ use crate::domain::{
     ActionKey, BatchKey, Entry, Followed, Outcome, Report, ReportLine, Row, SourceName, Status, SubmissionId,
     Untrusted,
 };
-use crate::inbox::{Problem, Reconciled, Sending, report_json, stand_in};
+use crate::inbox::{Problem, Reconciled, Sending, report_json};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome::state::Tone;
@@ -190,7 +190,11 @@ pub(crate) fn followed(model: &mut Model, followed: &Followed) {
         not_ours(model, followed, status.as_ref(), by.as_ref());
         return;
     }
-    if let Some(State::Settled(settled)) = model.queue.get(&followed.key).map(|slot| slot.state.clone()) {
+    let state = model.queue.get(&followed.key).map(|slot| slot.state.clone());
+    if matches!(state, Some(State::Settled(_))) && followed.status == Status::Unknown {
+        model.queue.set_state(&followed.key, State::ToResolve);
+        put_lost_first(model, Vec::new());
+    } else if let Some(State::Settled(settled)) = state {
         let status = Some(followed.status.clone());
         let settled = State::Settled(Box::new(Settled { status, error: followed.error.clone(), ..*settled }));
         let again = followed.status.is_pending();
@@ -257,6 +261,22 @@ fn waits_again(model: &mut Model, followed: &Followed) {
     model.recount();
 }
 
+/// Writes how a lost run was settled into the reports.
+pub(crate) fn settled(model: &mut Model, key: &ActionKey) {
+    let Some(State::Settled(settled)) = model.queue.get(key).map(|slot| &slot.state) else { return };
+    let status = settled.status.clone();
+    let open = match &mut model.modal {
+        Some(Modal::Report(sheet)) => Some(&mut **sheet),
+        Some(_) | None => None,
+    };
+    for sheet in open.into_iter().chain(model.submit.last_report.as_mut()) {
+        let lost = sheet.followed.get_mut(key).filter(|followed| followed.status == Status::Unknown);
+        if let Some((followed, status)) = lost.zip(status.clone()) {
+            (followed.status, followed.error) = (status, None);
+        }
+    }
+}
+
 /// False where the report is not about it.
 fn note(sheet: &mut ReportSheet, followed: &Followed) -> bool {
     let Some(line) = sheet.report.lines.iter_mut().find(|line| line.key == followed.key) else {
@@ -294,17 +314,11 @@ pub(crate) fn reconciled(model: &mut Model, answer: Result<Vec<Reconciled>, Prob
 
 /// What nobody knows the outcome of stands in the list, also where its source has no row of it.
 fn show_lost(model: &mut Model, all: &[Reconciled]) {
-    let known = |line: &ReportLine| model.queue.get(&line.key).is_some();
-    let lost: Vec<Entry> = all
-        .iter()
-        .flat_map(|one| one.report.lines.iter().map(move |line| (line, one.begun_at)))
-        .filter(|(line, _)| matches!(line.outcome, Outcome::Unknown { .. }) && !known(line))
-        .map(|(line, begun_at)| {
-            let entry = stand_in(line, begun_at);
-            // What its source calls unknown is settled there; this is settled here.
-            Entry { row: Row { status: Status::Pending, ..entry.row }, ..entry }
-        })
-        .collect();
+    let lost = all.iter().flat_map(|one| &one.lost).filter(|entry| model.queue.get(&entry.key).is_none());
+    // An unknown of the source is settled at the source; this one is settled here.
+    let lost =
+        lost.cloned().map(|entry| Entry { row: Row { status: Status::Pending, ..entry.row }, ..entry });
+    let lost: Vec<Entry> = lost.collect();
     if !lost.is_empty() {
         put_lost_first(model, lost);
     }
@@ -325,13 +339,14 @@ pub(crate) fn put_lost_first(model: &mut Model, without_row: Vec<Entry>) {
 /// acted on then, and may have gone on since.
 fn learnt(model: &mut Model, Reconciled { report, learnt, .. }: Reconciled) {
     let learnt: HashSet<ActionKey> = learnt.into_iter().collect();
-    let (mut done, mut failed) = (Vec::new(), Vec::new());
+    let (mut done, mut failed, mut lost) = (Vec::new(), Vec::new(), false);
     for line in &report.lines {
         if !learnt.contains(&line.key) && !must_wait(model, line) {
             continue;
         }
         let state = state_after(model, line);
         model.queue.note_edited(line);
+        lost |= matches!(state, State::Unknown | State::ToResolve);
         model.queue.set_state(&line.key, state);
         match line.outcome {
             Outcome::Failed { .. } => failed.push(line.key.clone()),
@@ -339,6 +354,9 @@ fn learnt(model: &mut Model, Reconciled { report, learnt, .. }: Reconciled) {
         }
     }
     settle(model, &done);
+    if lost {
+        put_lost_first(model, Vec::new());
+    }
     if !failed.is_empty() {
         model.effects.push(Effect::TakeBack { id: report.id.clone(), keys: failed });
     }

@@ -23,7 +23,7 @@ use crate::tui::decide::confirm_guard::is_burst;
 use crate::tui::edit::view::{area_of, title};
 use crate::tui::queue::groups::GroupKey;
 use crate::tui::queue::slots::{Settled, State};
-use crate::tui::submit::words;
+use crate::tui::submit::{report, words};
 
 /// Keys this soon after the sheet was drawn were meant for something else.
 const REST: i64 = 400;
@@ -39,7 +39,7 @@ pub(crate) fn open(model: &mut Model) {
     }
 }
 
-fn target(model: &Model) -> Result<ActionKey, String> {
+pub(crate) fn target(model: &Model) -> Result<ActionKey, String> {
     let here = model.here().filter(|slot| slot.is_lost());
     let group = model.queue.group_here().map(|group| &group.key);
     match here {
@@ -248,14 +248,19 @@ pub(crate) fn answered(
     model.effects.extend(runs.then(|| Effect::Follow(vec![key.clone()])));
 }
 
-/// A decision of ours that was lost sight of is lost no more: its row and its report say what a human said.
+/// Writes how an unknown was settled into its row and its report.
 fn said_by_hand(model: &mut Model, key: &ActionKey, finding: Resolution, status: &Status) {
-    if model.queue.get(key).is_none_or(|slot| slot.state != State::Unknown) {
-        return;
-    }
-    let ours = finding == Resolution::Landed;
+    let Some(slot) = model.queue.get(key).filter(|slot| slot.is_lost()) else { return };
+    let is_ours = slot.state == State::Unknown;
+    let ours = is_ours && finding == Resolution::Landed;
     let settled = Settled { status: Some(status.clone()), by: None, at: Some(model.now), ours, error: None };
     model.queue.set_state(key, State::Settled(Box::new(settled)));
+    model.preview.forget(key);
+    report::settled(model, key);
+    model.recount();
+    if !is_ours {
+        return;
+    }
     let outcome = match (finding, status) {
         (Resolution::Landed, Status::Rejected) => Outcome::Rejected,
         (Resolution::Landed, _) => Outcome::Approved,
@@ -268,7 +273,6 @@ fn said_by_hand(model: &mut Model, key: &ActionKey, finding: Resolution, status:
     {
         line.outcome = outcome;
     }
-    model.recount();
 }
 
 /// `TITLE was settled by lee already: it is failed`

@@ -1,6 +1,6 @@
 //! Submissions updated by later reads.
 
-use crate::domain::{Followed, Outcome, Report, Resolution, Resolved, Status, Timestamp};
+use crate::domain::{Entry, Followed, Outcome, Report, Resolution, Resolved, Risk, Row, Status, Timestamp};
 use crate::inbox::{Problem, Reconciled};
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::slots::State;
@@ -52,6 +52,7 @@ fn repeated_report_does_not_restage_known_outcomes() {
     desk.say(What::Reconciled(Ok(vec![Reconciled {
         report: report.clone(),
         learnt: Vec::new(),
+        lost: Vec::new(),
         begun_at: Timestamp::default(),
         next_look: Some(desk.model.now),
     }])));
@@ -74,6 +75,7 @@ fn only_new_outcomes_are_applied() {
     desk.say(What::Reconciled(Ok(vec![Reconciled {
         report: report.clone(),
         learnt: learnt.clone(),
+        lost: Vec::new(),
         begun_at: Timestamp::default(),
         next_look: None,
     }])));
@@ -95,11 +97,13 @@ fn unknown_outcome_after_a_crash_is_not_sent_again() {
     desk.say(What::Reconciled(Ok(vec![Reconciled {
         report,
         learnt: Vec::new(),
+        lost: Vec::new(),
         begun_at: Timestamp::default(),
         next_look: None,
     }])));
 
     assert_eq!(desk.slot("3").state, State::Unknown);
+    assert!(desk.list().contains("t resolves"), "it stands first, under its own heading: {}", desk.list());
     assert_eq!(desk.slot("1").state, State::Pending, "its outcome was reported before");
 }
 
@@ -161,7 +165,10 @@ fn restarted(next_look: i64) -> (Desk, Report) {
     report.lines[2].key = key("gone");
     let next_look = Some(desk.model.now.plus_millis(next_look));
     let begun_at = desk.model.now.plus_millis(-3_600_000);
-    let one = Reconciled { report: report.clone(), learnt: Vec::new(), begun_at, next_look };
+    let (id, tool) = (key("gone").id, report.lines[2].tool.clone());
+    let row = Row { risk: Risk::High, created_at: begun_at, ..Row::new(id, tool, "The lost one".into()) };
+    let lost = vec![Entry { key: key("gone"), row: Row { status: Status::Unknown, ..row } }];
+    let one = Reconciled { report: report.clone(), learnt: Vec::new(), lost, begun_at, next_look };
     desk.say(What::Reconciled(Ok(vec![one])));
     (desk, report)
 }
@@ -172,7 +179,7 @@ fn lost_decision_without_a_row_is_listed_first() {
 
     insta::assert_snapshot!(desk.list(), @"
  ▾ unknown: t resolves, next check 14:24:31           1
-  ? ?    The lost one                           UNKNOWN
+  ? HIGH The lost one                           UNKNOWN
  ▾ create_linear_issue  support             2 of 2 left
 ▌ • low  Issue number 1                            59 m
   • low  Issue number 2                            58 m

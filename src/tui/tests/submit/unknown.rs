@@ -1,6 +1,9 @@
 //! Unknown outcomes: listed first, never decided, resolved by hand.
 
-use crate::domain::{Capabilities, Outcome, PendingAction, RawJson, Resolution, Resolved, Revision, Status};
+use crate::domain::{
+    Capabilities, Followed, Outcome, PendingAction, RawJson, Resolution, Resolved, Revision, Status,
+    Timestamp,
+};
 use crate::inbox::Problem;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
@@ -18,6 +21,19 @@ fn actions() -> Vec<PendingAction> {
     actions.push(lost(last));
     actions.push(lost(action("mail send_email crm high 5", "Mail to everybody", r#"{"to":"all"}"#)));
     actions
+}
+
+fn followed(id: &str, status: Status) -> Followed {
+    let title = format!("Issue number {id}").into();
+    Followed {
+        key: key(id),
+        title,
+        status,
+        result: None,
+        error: None,
+        outcome: None,
+        at: Timestamp::default(),
+    }
 }
 
 fn settles(desk: &Desk) -> Vec<&Effect> {
@@ -379,4 +395,46 @@ fn sheet_closes_when_the_outcome_was_resolved_elsewhere() {
 
     assert!(settles(&desk).is_empty());
     assert!(desk.model.modal.is_none());
+}
+
+#[test]
+fn run_that_is_lost_later_is_no_settled_row() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("aas");
+    desk.wait(500);
+    desk.press("y");
+    desk.accepts();
+
+    desk.say(What::Followed(followed("1", Status::Unknown)));
+
+    assert_eq!(desk.slot("1").state, State::ToResolve);
+    let list = desk.list();
+    assert!(!list.contains("all settled") || !list.contains("UNKNOWN"), "{list}");
+    desk.lists(Vec::new());
+    assert_eq!(desk.slot("1").state, State::ToResolve, "its source does not list what is unknown");
+}
+
+#[test]
+fn settled_run_is_settled_in_row_report_and_history() {
+    for by_me in [true, false] {
+        let mut desk = Desk::new(100, 30, few(2));
+        desk.press("aas");
+        desk.wait(500);
+        desk.press("y");
+        desk.accepts();
+        desk.changes(vec![lost(few(1).remove(0))]);
+        desk.say(What::Followed(followed("1", Status::Unknown)));
+
+        if by_me {
+            desk.say(What::Resolved(key("1"), Resolution::NotLanded, Ok(Resolved::Settled(Status::Failed))));
+        } else {
+            desk.changes(vec![decided(few(1).remove(0), Status::Failed, "lee")]);
+        }
+
+        assert_eq!(desk.model.list.stats.unknown, 0, "by me: {by_me}");
+        let report = desk.model.submit.last_report.as_ref().unwrap();
+        assert_eq!(report.followed[&key("1")].status, Status::Failed, "by me: {by_me}");
+        let list = desk.list();
+        assert!(list.contains("outcome was unknown") && list.contains("FAILED"), "{list}");
+    }
 }
