@@ -115,6 +115,8 @@ struct Maker {
     rate: Rate,
     /// Arrivals less resolves, by minutes back from now; `None` where nobody watched.
     nets: Vec<Option<i64>>,
+    /// Milliseconds that somebody watched, by minutes back from now.
+    watched: Vec<i64>,
 }
 
 impl Maker {
@@ -122,7 +124,8 @@ impl Maker {
         let none = || vec![None; cut.parts];
         let reading = Reading { spark: none(), arrivals: none(), resolves: none(), ..Reading::default() };
         let nets = vec![None; GROWTH + RATE as usize];
-        Self { cut, reading, rate: Rate { arrived: 0, resolved: 0, over: 0 }, nets }
+        let watched = vec![0; nets.len()];
+        Self { cut, reading, rate: Rate { arrived: 0, resolved: 0, over: 0 }, nets, watched }
     }
 
     fn take(&mut self, minute: Minute, slot: &Slot, flow: &Flow, pending: u64) {
@@ -142,6 +145,9 @@ impl Maker {
         let net = flow.arrived.cast_signed() - flow.resolved().cast_signed();
         if let Some(of) = usize::try_from(back).ok().and_then(|back| self.nets.get_mut(back)) {
             *of = (slot.watched > 0).then_some(net);
+        }
+        if let Some(of) = usize::try_from(back).ok().and_then(|back| self.watched.get_mut(back)) {
+            *of = slot.watched;
         }
         if minute < self.cut.first {
             return;
@@ -178,7 +184,8 @@ impl Maker {
             watched && minutes.iter().flatten().sum::<i64>() > 0
         };
         let growing = self.nets.windows(RATE as usize).take_while(|minutes| grew(minutes)).count();
-        self.reading.growing_for = u32::try_from(growing).unwrap_or(u32::MAX);
+        let watched = self.watched.iter().take(growing).sum::<i64>() / Minute::MILLIS;
+        self.reading.growing_for = u32::try_from(watched).unwrap_or(u32::MAX);
         self.reading
     }
 }

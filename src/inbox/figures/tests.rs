@@ -282,9 +282,9 @@ fn growing_compares_arrivals_and_departures_per_quarter_hour() {
         figures.listed(&all(rows.clone()), at(minute * 60));
     }
 
-    assert_eq!(line(&figures, 40 * 60).growing_for, 31);
+    assert_eq!(line(&figures, 40 * 60).growing_for, 30);
     let alerts = figures.board(hour(), at(40 * 60)).alerts;
-    assert!(alerts.contains(&Alert { kind: AlertKind::Growing, source: source(), count: 31 }), "{alerts:?}");
+    assert!(alerts.contains(&Alert { kind: AlertKind::Growing, source: source(), count: 30 }), "{alerts:?}");
 }
 
 #[test]

@@ -6,20 +6,22 @@ use ratatui::style::Style;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::domain::{Capabilities, Confirm, DecisionKind};
+use crate::domain::{Confirm, DecisionKind};
 use crate::tui::core::command::{COMMANDS, Command, Spec};
 use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::Layout;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
+use crate::tui::decide::update::approval;
 use crate::tui::history::state::ViewKind;
-use crate::tui::queue;
+use crate::tui::preview::search;
 use crate::tui::queue::places;
 use crate::tui::queue::slots::Slot;
 use crate::tui::queue::state::Cursor;
 use crate::tui::submit::held::Held;
-use crate::tui::submit::report_view;
 use crate::tui::submit::review_view::draw_lines;
+use crate::tui::submit::{report_view, resolve_unknown};
+use crate::tui::{dashboard, queue};
 
 use super::pen::Pen;
 use super::state::{Focus, Tone};
@@ -203,7 +205,9 @@ pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let rest = rest(model).into_iter().map(|spec| (spec.command, spec.hint));
     let told: Vec<Command> = first.iter().map(|(command, _)| *command).collect();
     let rest = rest.filter(|(command, _)| !told.contains(command));
-    for (command, word) in first.iter().copied().chain(rest).take(HINTS) {
+    let marked = if model.queue.marks.is_empty() { Vec::new() } else { model.queue.marked() };
+    let hints = first.iter().copied().chain(rest).filter(|(command, _)| works(model, &marked, *command));
+    for (command, word) in hints.take(HINTS) {
         if !hint(keymap, command, word, &mut pen) {
             break;
         }
@@ -275,26 +279,14 @@ fn is_empty(model: &Model) -> bool {
     bare && model.queue.slots().is_empty()
 }
 
-/// What the table has a word for and works here.
+/// Returns the commands with a hint in this place.
 fn rest(model: &Model) -> Vec<&'static Spec> {
     let places = model.places();
-    let lost = model.here().is_some_and(Slot::is_lost);
-    let can = model.here().filter(|slot| model.queue.marks.is_empty() && slot.is_pending());
-    let can = can.map(|slot| slot.entry.row.can);
-    let is_empty = is_empty(model);
-    let may =
-        |allowed: fn(&Capabilities) -> bool| can.as_ref().is_none_or(|can| can.can_decide() && allowed(can));
     let fits = |command: Command| match command {
         Command::Help => false,
-        _ if is_empty => false,
+        _ if is_empty(model) => false,
         Command::Inbox => model.history.open.is_some() || model.watches(),
-        Command::NextUndecided => model.history.open.is_none(),
         command if model.history.open.is_some() && command.is_of_the_queue() => false,
-        Command::ResolveUnknown => lost,
-        Command::Approve => !lost && may(|_| true),
-        Command::Exclude => !lost && may(|can| can.reject),
-        Command::Edit => !lost && may(|can| can.edit),
-        Command::Ask(kind) => !lost && can.is_some_and(|can| can.takes(kind)),
         _ => true,
     };
     let works = |spec: &&Spec| spec.places.iter().any(|place| places.contains(place));
@@ -302,4 +294,51 @@ fn rest(model: &Model) -> Vec<&'static Spec> {
         COMMANDS.iter().filter(|spec| !spec.hint.is_empty() && fits(spec.command)).filter(works).collect();
     specs.sort_by_key(|spec| FIRST.iter().position(|first| *first == spec.command).unwrap_or(FIRST.len()));
     specs
+}
+
+/// Limits how many selected rows are tried with a key.
+const LOOKED_AT: usize = 100;
+
+/// Returns whether the command changes anything on the selection.
+fn works(model: &Model, marked: &[u32], command: Command) -> bool {
+    let queue = &model.queue;
+    let any = |slots: &[u32], works: &dyn Fn(&Slot) -> bool| {
+        slots.iter().take(LOOKED_AT).filter_map(|index| queue.slot(*index)).any(works)
+    };
+    let target = |allowed: &dyn Fn(&Slot) -> bool| {
+        let works = |slot: &Slot| slot.is_pending() && slot.entry.row.can.can_decide() && allowed(slot);
+        if marked.is_empty() { model.here().is_some_and(works) } else { any(marked, &works) }
+    };
+    let group =
+        |works: &dyn Fn(&Slot) -> bool| queue.group_here().is_some_and(|group| any(&group.slots, works));
+    let staged = |slot: &Slot| model.decide.draft.get(&slot.entry.key).is_some();
+    let approves = |slot: &Slot| approval(model, &slot.entry.key).is_ok();
+    let is_free = model.submit.held.is_none();
+    match command {
+        Command::Approve => target(&|slot| staged(slot) || slot.entry.row.can.answer || approves(slot)),
+        Command::ApproveRest => group(&|slot| {
+            let is_read = !slot.entry.row.risk.is_high() && model.seen_of(slot).is_some();
+            slot.is_pending() && !staged(slot) && is_read && approves(slot)
+        }),
+        Command::Exclude => target(&|slot| slot.entry.row.can.reject),
+        Command::Edit => target(&|slot| slot.entry.row.can.edit),
+        Command::Ask(kind) => target(&|slot| slot.entry.row.can.takes(kind)),
+        Command::ResolveUnknown => resolve_unknown::target(model).is_ok(),
+        Command::Mark if model.here().is_none() => group(&Slot::is_pending),
+        Command::Mark => model.here().is_some_and(Slot::is_pending),
+        Command::NextUndecided if search::is_on(model) => true,
+        Command::NextUndecided => {
+            let here = model.here().filter(|slot| slot.is_pending() && !staged(slot));
+            model.history.open.is_none() && model.undecided() > usize::from(here.is_some())
+        }
+        Command::Zoom => model.screen.zoom || model.here().is_some(),
+        Command::NextTab => model.here().is_some(),
+        Command::Undo => !is_free || model.decide.draft.last().is_some(),
+        Command::ReviewBatch | Command::ReviewAll => {
+            let here = if let Some(Modal::Review(sheet)) = &model.modal { sheet.keys.len() } else { 0 };
+            is_free && model.submit.sending.is_none() && model.unsent() > here
+        }
+        Command::View(ViewKind::Decided) => model.list.sources.iter().any(|source| source.records.lists),
+        command => dashboard::update::works(model, command),
+    }
 }

@@ -216,7 +216,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::TakeBack, "take-back", Group::Decide, &[KeyContext::Inbox], &["g u"], "take your approval back, where more people must approve").also("approval two people withdraw"),
     spec(Command::ApproveRest, "approve-rest", Group::Decide, &[KeyContext::Inbox], &["A"], "approve what you have read here, except high risk").also("all batch"),
     spec(Command::ReviewBatch, "review-batch", Group::Submit, &[KeyContext::Inbox], &["s"], "review and submit this batch, or all batches of this group").hint("send").also("send commit flush"),
-    spec(Command::ReviewAll, "review-all", Group::Submit, &[KeyContext::Inbox], &["S"], "review and submit all batches").hint("send all").also("send commit flush everything"),
+    spec(Command::ReviewAll, "review-all", Group::Submit, &[KeyContext::Inbox, KeyContext::Review], &["S"], "review and submit all batches").hint("send all").also("send commit flush everything"),
     spec(Command::LastReport, "last-report", Group::Submit, &[KeyContext::Inbox], &["g r"], "the report of the last submission").also("result sent"),
     spec(Command::Mark, "mark", Group::Move, &[KeyContext::List], &["Space"], "mark or unmark, and move down").hint("mark").also("select tick"),
     spec(Command::Range, "range", Group::Move, &[KeyContext::List], &["v"], "begin a range; again, or `mark`: its rows are marked; `back` drops it").also("visual select lines"),

@@ -107,7 +107,7 @@ impl Keymap {
             let nearest = nearest(name);
             return Err(KeymapError::UnknownCommand { line: bound.line, name: name.clone(), nearest });
         }
-        let mut bindings: Vec<Binding> = Vec::new();
+        let (mut bindings, mut conflict) = (Vec::<Binding>::new(), None);
         for spec in COMMANDS {
             let bound = keys.bound.get(spec.name);
             let line = bound.map_or(0, |bound| bound.line);
@@ -127,14 +127,15 @@ impl Keymap {
                 }
                 let new = Binding { chords, command, places, name, written, line };
                 if let Some(old) = bindings.iter().find(|old| old.conflicts(&new)) {
-                    let (line, key) = (old.line.max(new.line), new.written);
-                    return Err(KeymapError::Conflict { line, key, first: old.name, second: new.name });
+                    let (line, key) = (old.line.max(new.line), new.written.clone());
+                    let found = KeymapError::Conflict { line, key, first: old.name, second: new.name };
+                    conflict.get_or_insert(found);
                 }
                 bindings.push(new);
             }
         }
         let keymap = Self { bindings };
-        keymap.asks_and_confirms().map_or(Ok(()), Err)?;
+        keymap.asks_and_confirms().or(conflict).map_or(Ok(()), Err)?;
         keymap.without(keys).map_or(Ok(keymap), Err)
     }
 

@@ -84,6 +84,9 @@ pub(crate) fn handle(model: &mut Model, msg: Msg) {
     }
     queue::update::count(model);
     queue::update::keep_in_view(model);
+    if moves {
+        sync::fade(model);
+    }
     if brings || moves {
         sync::arrive(model, moves && model.queue.cursor() != stood.as_ref());
         queue::update::keep_in_view(model);
@@ -106,10 +109,10 @@ fn leaves_the_draft_alone(model: &Model, what: &What) -> bool {
     match what {
         What::Drawn(_)
         | What::Wake
+        | What::StoodAlone
         | What::Focus(_)
         | What::Resize(..)
         | What::Source(_)
-        | What::StoodAlone
         | What::Loaded(_)
         | What::LoadedLong(..)
         | What::LaidOut(_)
@@ -149,10 +152,10 @@ fn is_quiet(what: &What) -> bool {
         What::Drawn(_)
         | What::Tick
         | What::Wake
+        | What::StoodAlone
         | What::Focus(_)
         | What::Loaded(_)
         | What::LoadedLong(..)
-        | What::StoodAlone
         | What::LaidOut(_)
         | What::Answered { .. }
         | What::Listed { .. }
@@ -184,10 +187,10 @@ fn route(model: &mut Model, what: What) {
             queue::update::go_on_grouping(model);
             filter::search(model);
         }
+        What::StoodAlone => let_through(model),
         What::Stumbled => model.warn(words::A_PART_FAILED),
         What::Drawn(sheet) => drawn(model, sheet),
         What::Copied(clip, answer) => copy::copied(model, clip, answer),
-        What::StoodAlone => let_through(model),
         What::Exported(answer) => report::exported(model, answer),
         What::BoardExported(answer) => dashboard::update::exported(model, answer),
         What::Opened(answer) => copy::opened(model, answer),
@@ -419,7 +422,7 @@ fn tick(model: &mut Model) {
     model.screen.dirty |= model.list.elsewhere.forget(model.now);
     edit::update::save(model);
     reason::save(model);
-    dispatch::confirmed(model);
+    sync::fade(model);
     claims::update::tick(model);
     hold::look(model);
     report::look_again(model);
@@ -457,6 +460,7 @@ pub(crate) fn quiet_until(model: &Model) -> Option<Timestamp> {
         model.submit.look_again,
         screen.window.calls_at(),
         list.elsewhere.until(),
+        sync::fades_at(model),
     ];
     let next = next.chain(by_a_tick.into_iter().flatten()).chain([minute]).min();
     next.filter(|at| *at > now)

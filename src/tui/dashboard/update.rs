@@ -89,6 +89,18 @@ pub(crate) fn run(model: &mut Model, command: Command) -> bool {
     true
 }
 
+/// Returns whether the command changes anything in this view.
+pub(crate) fn works(model: &Model, command: Command) -> bool {
+    let watch = &model.dashboard.watch;
+    match command {
+        Command::WatchOpen => !matches!(watch.here(), Some(RowId::Reviewer(..) | RowId::Group(..)) | None),
+        Command::WatchPanel => panels(model).len() > 1 || watch.alerts_only,
+        Command::WatchWindow => watch.frozen.is_none(),
+        Command::Acknowledge | Command::Mute => !watch.board.alerts.is_empty(),
+        _ => true,
+    }
+}
+
 /// A key that decides in the inbox, and means nothing here.
 pub(crate) fn stray(model: &mut Model, key: KeyEvent) {
     let inbox = [KeyContext::List, KeyContext::Preview, KeyContext::Inbox];
@@ -114,14 +126,19 @@ fn page(model: &Model) -> usize {
     layout_on_screen(model).room(focus, model.dashboard.watch.len(focus)).max(1)
 }
 
-/// The next panel, or the one before, round the end. Where all are on screen, those without rows are left out.
-fn tab(model: &mut Model, way: Direction) {
+/// The panels that Tab goes through. Where all are on screen, those without rows are left out.
+fn panels(model: &Model) -> Vec<Panel> {
     let all = layout_on_screen(model).shape == WatchShape::All;
-    let watch = &mut model.dashboard.watch;
-    watch.alerts_only = false;
-    let told = watch.board.decided_by().is_some();
+    let told = model.dashboard.watch.board.decided_by().is_some();
     let is_there = |panel: &Panel| (!all || panel.has_rows()) && (told || *panel != Panel::Reviewers);
-    let panels: Vec<Panel> = Panel::ALL.into_iter().filter(is_there).collect();
+    Panel::ALL.into_iter().filter(is_there).collect()
+}
+
+/// The next panel, or the one before, round the end.
+fn tab(model: &mut Model, way: Direction) {
+    model.dashboard.watch.alerts_only = false;
+    let panels = panels(model);
+    let watch = &mut model.dashboard.watch;
     let at = panels.iter().position(|panel| *panel == watch.panel).unwrap_or_default();
     let next = match way {
         Direction::Down => at + 1,
@@ -430,6 +447,10 @@ pub(crate) fn refresh_now(model: &mut Model) {
 }
 
 fn keep_in_view(model: &mut Model) {
+    let focused = model.dashboard.watch.focus();
+    if focused != Panel::Alerts && !panels(model).contains(&focused) {
+        model.dashboard.watch.panel = Panel::Queues;
+    }
     let layout = layout_on_screen(model);
     for (panel, _) in &layout.panes {
         let room = layout.room(*panel, model.dashboard.watch.len(*panel));

@@ -9,6 +9,7 @@ use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::decide::words;
+use crate::tui::preview::page::made::Tab;
 use crate::tui::queue::groups::GroupKey;
 use crate::tui::queue::slots::{Settled, Slot, State};
 use crate::tui::submit::hold;
@@ -70,6 +71,10 @@ fn looked(model: &mut Model, Looking { targets, mut wanted, locked, moment, .. }
             return clear_targets(model, targets, moment);
         }
         let (key, alone) = (key.clone(), targets.len() == 1);
+        if model.preview.page.as_ref().is_some_and(|page| page.of.key == key && !page.of.is_read()) {
+            // The unread text is on the first tab.
+            model.preview.tab = Tab::Rendered;
+        }
         if alone && asks(model, &key) {
             return edit::update::open_for_answer(model, key);
         }

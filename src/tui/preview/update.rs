@@ -56,6 +56,9 @@ pub(crate) fn follow(model: &mut Model) {
     if model.preview.due.is_some_and(|due| due <= model.now) {
         model.preview.due = None;
         model.screen.dirty |= model.preview.shown != model.preview.target;
+        if model.preview.shown != model.preview.target {
+            model.preview.tab = Tab::Rendered;
+        }
         model.preview.shown = model.preview.target.clone();
         to_the_top(model);
     }

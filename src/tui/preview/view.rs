@@ -443,7 +443,8 @@ fn does(name: &Untrusted) -> (Shown, &'static str) {
 fn some(tools: &[(Untrusted, Risk, usize)], columns: usize) -> Parts {
     let (mut parts, mut left) = (Parts::new(), columns);
     for (nth, (tool, risk, n)) in tools.iter().enumerate() {
-        let more = format!("+{}", text::count(tools.len() - nth, "tool"));
+        let plus = if nth == 0 { "" } else { "+" };
+        let more = format!("{plus}{}", text::count(tools.len() - nth, "tool"));
         let named = vec![
             ours(format!("{n} "), theme::PLAIN),
             (text::identifier(tool).cut(NAME), theme::BOLD),

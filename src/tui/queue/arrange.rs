@@ -16,7 +16,7 @@ impl Queue {
     pub(crate) fn take_in(&mut self) {
         let nearest = self.survivors();
         self.reloads += 1;
-        let over = self.let_go();
+        let over = self.let_go(|slot| !slot.is_open());
         let moved = std::mem::take(&mut self.strays) > 0;
         if over.is_empty() && !moved && !self.is_woven && self.held.is_empty() && self.cursor.is_some() {
             return;
@@ -50,6 +50,11 @@ impl Queue {
         let screen_line = self.at.saturating_sub(self.top);
         self.weave_held();
         self.arrange();
+        self.put_cursor(nearest, screen_line);
+    }
+
+    /// Puts the cursor on the first of these that is there, on the same line of the screen.
+    fn put_cursor(&mut self, nearest: Vec<Cursor>, screen_line: usize) {
         self.cursor = nearest.into_iter().find(|cursor| match cursor {
             Cursor::Action(key) => self.is_shown(key),
             Cursor::Header(key) => self.find_group(key).is_some(),
@@ -71,9 +76,34 @@ impl Queue {
         self.weave_in(held.into_values().map(Slot::arrived).collect(), &hidden);
     }
 
-    /// Takes settled rows out of the list; those behind them take their places.
-    fn let_go(&mut self) -> Vec<Slot> {
-        let over = self.slots.iter().enumerate().filter(|(_, slot)| !slot.is_open());
+    /// Takes these settled rows out of the list, unless the cursor is on one or on its header. Returns whether any went.
+    pub(crate) fn drop_settled(&mut self, due: &HashSet<ActionKey>) -> bool {
+        let (nearest, screen_line) = (self.survivors(), self.at.saturating_sub(self.top));
+        let under_cursor = match &self.cursor {
+            Some(Cursor::Action(key)) => self.get(key).map(|slot| slot.entry.key.clone()),
+            _ => None,
+        };
+        let header = self.group_here().map(|group| group.key.clone()).filter(|_| under_cursor.is_none());
+        let stays = |slot: &Slot| {
+            Some(&slot.entry.key) == under_cursor.as_ref()
+                || header.is_some() && self.group_of(slot).map(|group| &group.key) == header.as_ref()
+        };
+        let goes =
+            self.slots.iter().filter(|slot| due.contains(&slot.entry.key) && !slot.is_open() && !stays(slot));
+        let goes: HashSet<ActionKey> = goes.map(|slot| slot.entry.key.clone()).collect();
+        if goes.is_empty() {
+            return false;
+        }
+        let over = self.let_go(|slot| goes.contains(&slot.entry.key));
+        self.same.keep(&over);
+        self.arrange();
+        self.put_cursor(nearest, screen_line);
+        true
+    }
+
+    /// Takes such rows out of the list; those behind them take their places.
+    fn let_go(&mut self, goes: impl Fn(&Slot) -> bool) -> Vec<Slot> {
+        let over = self.slots.iter().enumerate().filter(|(_, slot)| goes(slot));
         let over: Vec<usize> = over.map(|(index, _)| index).collect();
         if over.is_empty() {
             return Vec::new();

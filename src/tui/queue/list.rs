@@ -1,8 +1,9 @@
 //! What stands around the queue: its sources, its filter, what comes in, and how much there is.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::domain::{Records, Revision, SourceName, Timestamp, Untrusted};
+use crate::domain::{ActionKey, Records, Revision, SourceName, Timestamp, Untrusted};
 use crate::inbox::{Connection, Problem};
 use crate::tui::core::settings::Settings;
 
@@ -19,6 +20,8 @@ pub(crate) struct ListState {
     pub frozen: Option<FrozenUpdates>,
     pub arrivals: Arrivals,
     pub elsewhere: Elsewhere,
+    /// Rows that others settled, and when the list learned it.
+    pub fading: HashMap<ActionKey, Timestamp>,
     pub stats: Stats,
     /// When that was counted.
     pub stats_at: Timestamp,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::{ActionKey, SourceName, Untrusted};
+use crate::domain::{ActionKey, SourceName, Timestamp, Untrusted};
 use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
 use crate::text;
 use crate::text::Shown;
@@ -14,7 +14,7 @@ use crate::tui::core::msg::{Effect, Loaded};
 use crate::tui::decide::stage;
 use crate::tui::people;
 use crate::tui::preview;
-use crate::tui::preview::page::made::Cached;
+use crate::tui::preview::page::made::{Cached, Tab};
 use crate::tui::queue::words;
 use crate::tui::snooze;
 use crate::tui::submit::{report, resolve_unknown};
@@ -23,6 +23,7 @@ use super::filter;
 use super::groups::GroupKey;
 use super::incoming::{FrozenUpdates, Merged};
 use super::list::Syncing;
+use super::slots::State;
 use super::state::Cursor;
 
 pub(crate) fn event(model: &mut Model, event: Event) {
@@ -92,6 +93,33 @@ pub(crate) fn catch_up(model: &mut Model, mut later: FrozenUpdates) {
         merged_in(model, &merged, Came::Changes);
     }
     model.recount();
+}
+
+/// A row that others settled leaves the list after so many milliseconds.
+const FADES: i64 = 60_000;
+
+/// Returns when the next of them leaves.
+pub(crate) fn fades_at(model: &Model) -> Option<Timestamp> {
+    let all = model.list.fading.values().map(|at| at.plus_millis(FADES));
+    all.filter(|at| *at > model.now).min()
+}
+
+/// Drops rows that others settled a minute ago.
+pub(crate) fn fade(model: &mut Model) {
+    let now = model.now;
+    let is_due = |at: &Timestamp| now.since(*at) >= FADES;
+    if model.list.frozen.is_some() || !model.list.fading.values().any(is_due) {
+        return;
+    }
+    model.list.fading.retain(|key, _| {
+        let state = model.queue.get(key).map(|slot| &slot.state);
+        matches!(state, Some(State::Settled(settled)) if !settled.ours)
+    });
+    let due = model.list.fading.iter().filter(|(_, at)| is_due(at));
+    if model.queue.drop_settled(&due.map(|(key, _)| key.clone()).collect()) {
+        model.recount();
+        model.screen.dirty = true;
+    }
 }
 
 pub(crate) fn take_in(model: &mut Model) {
@@ -248,8 +276,18 @@ fn merged_in(model: &mut Model, merged: &Merged, came: Came) {
     if merged.changed.iter().any(touched_here) || merged.settled.iter().any(|(key, _)| touched_here(key)) {
         model.decide.guard.changed(model.now);
     }
-    merged.changed.iter().for_each(|key| model.preview.forget(key));
-    merged.settled.iter().for_each(|(key, _)| model.preview.forget(key));
+    for key in &merged.changed {
+        model.preview.forget(key);
+        if model.preview.shown.as_ref() == Some(key) {
+            // The new content is to be read, which only the first tab always shows.
+            model.preview.tab = Tab::Rendered;
+        }
+    }
+    merged.settled.iter().for_each(|(key, _)| {
+        model.preview.forget(key);
+        report::settled(model, key);
+    });
+    model.list.fading.extend(merged.settled.iter().map(|(key, _)| (key.clone(), model.now)));
     if !model.list.touched || model.queue.slots().is_empty() || is_first {
         let before = model.queue.cursor().cloned();
         match came {

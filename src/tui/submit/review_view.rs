@@ -14,7 +14,7 @@ use crate::tui::chrome::theme;
 use crate::tui::chrome::theme::Mark;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::sheet_text;
-use crate::tui::core::modal::{Review, ReviewSheet};
+use crate::tui::core::modal::{Modal, Review, ReviewSheet};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::SheetLines;
 
@@ -137,6 +137,12 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
             format!("    {}", words::left(review.left_pending, review.batches)),
             theme::DIM,
         )]);
+    }
+    if let Some(Modal::Review(sheet)) = &model.modal
+        && let more @ 1.. = model.unsent().saturating_sub(sheet.keys.len())
+    {
+        let (all, dot) = (model.settings.keymap.key(Command::ReviewAll), theme::dot(model.settings.glyphs));
+        lines.push(vec![ours(format!("    {}", words::elsewhere(more, dot, &all)), theme::KEY)]);
     }
     lines.extend(model.list.sources.iter().filter_map(|source| doubt(model, review, source)));
     lines.push(Vec::new());

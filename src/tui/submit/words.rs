@@ -63,6 +63,11 @@ pub(crate) fn left(n: usize, batches: usize) -> String {
     format!("{n} {} pending in {of}", if n == 1 { "stays" } else { "stay" })
 }
 
+/// `3 more staged in other batches · S all`
+pub(crate) fn elsewhere(more: usize, dot: &str, all: &str) -> String {
+    format!("{more} more staged in other batches{dot}{all} all")
+}
+
 pub(crate) fn reading(actions: usize) -> String {
     format!("reading {} afresh…", count(actions, "action"))
 }

@@ -141,7 +141,7 @@ fn help_says_what_works_here_first() {
     desk.wait(500);
     desk.press("?");
     insta::assert_snapshot!(first(&desk), @"  HERE: the review sheet");
-    insta::assert_snapshot!(desk.sheet_line(12), @"  y                  send, where no count is asked for                                   confirm");
+    assert!(desk.sheet().contains("send, where no count is asked for"), "{}", desk.sheet());
     desk.press("<Esc>");
     assert!(matches!(desk.model.modal, Some(Modal::Review(_))), "the sheet is still there");
 }
@@ -434,18 +434,18 @@ fn help_on_three_screens() {
 #[test]
 fn hint_bar_shows_only_keys_that_work_here() {
     let mut desk = Desk::new(80, 24, few(5));
-    insta::assert_snapshot!(desk.hints(), @" a approve  x exclude  e edit  Space mark  s send  / filter          ? all keys");
+    insta::assert_snapshot!(desk.hints(), @" a approve  x exclude  e edit  Space mark  / filter  n next          ? all keys");
 
     desk.press(" ");
     insta::assert_snapshot!(desk.hints(), @" 1 marked: a approve  x exclude  e edit  Esc unmark  Space mark      ? all keys");
     desk.press("<Esc>vj");
     insta::assert_snapshot!(desk.hints(), @" range: v marks it  a approve  x exclude  Esc drop it  e edit        ? all keys");
     desk.press("<Esc>gg");
-    insta::assert_snapshot!(desk.hints(), @" Enter fold  A approve rest  s send  a approve  x exclude  e edit    ? all keys");
+    insta::assert_snapshot!(desk.hints(), @" Enter fold  A approve rest  Space mark  / filter  n next  q quit    ? all keys");
     desk.press("<Enter>");
-    insta::assert_snapshot!(desk.hints(), @" Enter unfold  A approve rest  s send  a approve  x exclude          ? all keys");
+    insta::assert_snapshot!(desk.hints(), @" Enter unfold  A approve rest  Space mark  / filter  n next          ? all keys");
     desk.press("<Enter>j<Tab>");
-    insta::assert_snapshot!(desk.hints(), @" a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys");
+    insta::assert_snapshot!(desk.hints(), @" a approve  x exclude  e edit  n next  ] tabs  z zoom  q quit        ? all keys");
     desk.press("?");
     assert_eq!(desk.hints(), " Esc back");
 }

@@ -1,6 +1,7 @@
 //! Header, hints, messages, keys, help, window.
 
 mod contrast;
+mod hints;
 pub(crate) mod keys;
 pub(crate) mod leaving;
 pub(crate) mod newcomer;

@@ -67,11 +67,11 @@ fn hints_use_only_blank_lines() {
         }
     }
     insta::assert_snapshot!(keys.join("\n"), @"
-a approve  x exclude  e edit  Space mark  s send  / filter          ? all keys
-a approve  x exclude  e edit  Space mark  s send  / filter          ? all keys
-a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
-a approve  x exclude        ? all keys
-");
+    a approve  x exclude  e edit  Space mark  / filter  n next          ? all keys
+    a approve  x exclude  e edit  Space mark  / filter  n next          ? all keys
+    a approve  x exclude  e edit  Space mark  / filter  n next  ] tabs  z zoom              ? all keys
+    a approve  x exclude        ? all keys
+    ");
 }
 
 #[test]

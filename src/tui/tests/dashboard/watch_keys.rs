@@ -7,6 +7,7 @@ use crate::tui::core::command::{COMMANDS, KeyContext};
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::core::router;
 use crate::tui::dashboard::state::{Panel, RowId, StartView, WatchSort};
+use crate::tui::dashboard::view::layout_on_screen;
 use crate::tui::testing;
 use crate::tui::testing::{Desk, few, source};
 
@@ -172,6 +173,27 @@ fn tab_cycles_panels_and_the_terminal_cursor_follows() {
     assert_eq!(desk.cursor(), Some((0, 6)), "back at the first panel");
     quick(&mut desk, "<BackTab>j");
     assert_eq!(desk.model.dashboard.watch.at(Panel::Events), 1);
+}
+
+#[test]
+fn focused_panel_is_drawn_at_every_size() {
+    for (tabs, size) in (0..6).flat_map(|tabs| [(tabs, (100, 30)), (tabs, (160, 45))]) {
+        let mut desk = watching(size.0, size.1, growing());
+        for _ in 0..tabs {
+            quick(&mut desk, "<Tab>");
+        }
+        for (width, height) in [(160, 45), (80, 24), (100, 30), (160, 45)] {
+            desk.say(What::Resize(width, height));
+
+            let watch = &desk.model.dashboard.watch;
+            let drawn = layout_on_screen(&desk.model).panes;
+            assert!(
+                drawn.iter().any(|(panel, area)| *panel == watch.focus() && area.height > 0),
+                "{tabs} tabs, {width}x{height}: {:?}",
+                watch.focus()
+            );
+        }
+    }
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn calm_board_on_a_wide_screen() {
 
 
  Last 60 min: 33 approved (4 edited) · 7 excluded · 33 ran
- Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export                                                                       ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  , sort  e export  q quit                                                                       ? all keys
 ");
 }
 

@@ -37,7 +37,7 @@ fn calm_board_beside_one_panel() {
      └─────────────────────────────────────────          └─────────────────────────────────────────
  13:22                 13:52              14:22      13:22                 13:52              14:22
  Last 60 min: 33 approved (4 edited) · 7 excluded · 33 ran
- Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export           ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  , sort  e export  q quit           ? all keys
 ");
 }
 
@@ -76,7 +76,7 @@ fn growing_queue_beside_one_panel() {
 
 
      Last 60 min: 33 approved (4 edited) · 7 excluded · 33 ran
-     Enter open  Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export           ? all keys
+     Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export  K seen               ? all keys
     ");
 }
 
@@ -186,7 +186,7 @@ fn calm_board_in_one_table() {
 
 
  Last 60 min: 33 approved (4 edited) · 7 excluded · 33 ran
- Enter open  Tab panel  gi inbox  w window  A alerts  m mute         ? all keys
+ Enter open  Tab panel  gi inbox  w window  A alerts  , sort         ? all keys
 ");
 }
 
@@ -219,7 +219,7 @@ fn growing_queue_in_one_table() {
 
 
      Last 60 min: 33 approved (4 edited) · 7 excluded · 33 ran
-     Enter open  Tab panel  gi inbox  w window  A alerts  m mute         ? all keys
+     Tab panel  gi inbox  w window  A alerts  m mute  , sort  e export   ? all keys
     ");
 }
 

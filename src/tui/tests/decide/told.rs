@@ -36,7 +36,7 @@ fn keys_without_effect_are_not_hinted_and_explain() {
     let mut desk = Desk::with(100, 30, few(2), Capabilities { reject: false, ..SAGA });
     desk.press("j");
     let hints = desk.hints();
-    insta::assert_snapshot!(hints, @" a approve  Space mark  s send  / filter  u undo  S send all  n next  ] tabs             ? all keys");
+    insta::assert_snapshot!(hints, @" a approve  Space mark  / filter  n next  ] tabs  z zoom  q quit                         ? all keys");
 
     desk.press("e");
     assert_eq!(desk.message(), "no edits on commit steps");
@@ -48,7 +48,7 @@ fn keys_without_effect_are_not_hinted_and_explain() {
 
     let mut desk = Desk::with(100, 30, few(2), Capabilities { retry: true, ..CAN });
     desk.press("j");
-    insta::assert_snapshot!(desk.hints(), @" a approve  x exclude  e edit  r retry  Space mark  s send  / filter  u undo             ? all keys");
+    insta::assert_snapshot!(desk.hints(), @" a approve  x exclude  e edit  r retry  Space mark  / filter  n next  ] tabs             ? all keys");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn read_only_action_gives_its_own_reason() {
         desk.press(keys);
         assert_eq!(desk.message(), "its client answers it, not this inbox", "{keys}");
     }
-    insta::assert_snapshot!(desk.hints(), @" Space mark  s send  / filter  u undo  S send all  n next  ] tabs  z zoom                ? all keys");
+    insta::assert_snapshot!(desk.hints(), @" Space mark  / filter  n next  ] tabs  z zoom  q quit                                    ? all keys");
 }
 
 #[test]

@@ -49,6 +49,7 @@ fn sent(decision: Decision, outcome: Option<Outcome>) -> SentHere {
         effective: digest,
         terms: None,
         risk: Risk::Medium,
+        input: None,
         outcome,
         followed: None,
     };
@@ -102,25 +103,23 @@ fn timeline_shows_time_person_and_reason() {
     desk.changes(vec![failed()]);
     desk.press("k");
 
-    insta::assert_snapshot!(desk.without_tabs(), @r"
-placet  0 to decide                                                   gate live   kim@acme   14:22
-refund_payment · HIGH
-Refund 120 EUR to alice
-│ created      2026-11-21 13:42:31 UTC  by billing
-│ approved     2026-11-21 14:12:31 UTC  by lee
-│   edits    amount
-│   reason   they paid twice
-│ dispatched   2026-11-21 14:12:31 UTC  by the source itself
-│ failed       2026-11-21 14:13:31 UTC  by the source itself
-    error
-│     card expired
-│     ask for another
+    insta::assert_snapshot!(desk.without_tabs(), @"
+    placet  0 to decide                                                   gate live   kim@acme   14:22
+    refund_payment · HIGH
+    Refund 120 EUR to alice
+    │ created      2026-11-21 13:42:31 UTC  by billing
+    │ approved     2026-11-21 14:12:31 UTC  by lee
+    │   edits    amount
+    │   reason   they paid twice
+    │ dispatched   2026-11-21 14:12:31 UTC  by the source itself
+    │ failed       2026-11-21 14:13:31 UTC  by the source itself
+        error
+    │     card expired
+    │     ask for another
 
-  Sent from here
-│ approve      2026-11-21 14:12:31 UTC  by kim@acme
-│   answer   skipped: approved by lee
-
-
+      Sent from here
+    │ approve      2026-11-21 14:12:31 UTC  by kim@acme
+    │   answer   skipped: approved by lee
 
 
 
@@ -130,10 +129,12 @@ Refund 120 EUR to alice
 
 
 
-(tabs) read 1-13/13
 
-a approve  x exclude  e edit  s send  u undo  S send all  n next  ] tabs                ? all keys
-");
+
+    (tabs) read 1-13/13
+
+    ] tabs  z zoom  q quit                                                                  ? all keys
+    ");
 }
 
 #[test]
@@ -149,32 +150,32 @@ fn source_without_a_timeline_shows_known_facts() {
     desk.changes(vec![failed()]);
     desk.press("k");
 
-    insta::assert_snapshot!(desk.without_tabs(), @r"
-placet  0 to decide                               gate live   kim@acme   14:22
-refund_payment · HIGH
-Refund 120 EUR to alice
-  This source keeps no timeline. placet knows this:
+    insta::assert_snapshot!(desk.without_tabs(), @"
+    placet  0 to decide                               gate live   kim@acme   14:22
+    refund_payment · HIGH
+    Refund 120 EUR to alice
+      This source keeps no timeline. placet knows this:
 
-  created      2026-11-21 13:42:31 UTC
-│ decided      2026-11-21 14:12:31 UTC  by lee
-│   edits    amount
-  ran          2026-11-21 14:13:31 UTC
-│ now          failed
-    error
-│     card expired
-│     ask for another
+      created      2026-11-21 13:42:31 UTC
+    │ decided      2026-11-21 14:12:31 UTC  by lee
+    │   edits    amount
+      ran          2026-11-21 14:13:31 UTC
+    │ now          failed
+        error
+    │     card expired
+    │     ask for another
 
-  Sent from here
-│ exclude      2026-11-21 14:12:31 UTC  by kim@acme
-│   reason   twice
-│   answer   none: it may not have been sent
+      Sent from here
+    │ exclude      2026-11-21 14:12:31 UTC  by kim@acme
+    │   reason   twice
+    │   answer   none: it may not have been sent
 
 
 
-(tabs) read 1-15/15
+    (tabs) read 1-15/15
 
-a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
-");
+    ] tabs  z zoom  q quit                                              ? all keys
+    ");
 }
 
 #[test]
@@ -207,7 +208,7 @@ fn late_timeline_goes_to_its_own_action() {
     desk.answers = false;
     desk.press("]]]]");
     let Some(Effect::Ask { asked, stood, .. }) = desk.effects.last().cloned() else { panic!("no request") };
-    desk.press("j");
+    desk.press("j]]]]");
     let answer = History {
         events: Some(vec![event("created", 40, Some("late"), "{}")]),
         problem: None,
@@ -217,13 +218,13 @@ fn late_timeline_goes_to_its_own_action() {
     desk.say(What::Answered { asked, stood, answer });
 
     insta::assert_snapshot!(desk.preview(), @"
-Refund 3 EUR to bob
-asking what happened…
-");
-    desk.press("k");
+    Refund 3 EUR to bob
+    asking what happened…
+    ");
+    desk.press("k]]]]");
     insta::assert_snapshot!(desk.preview(), @"
-Refund 120 EUR to alice
-created      2026-11-21 13:42:31 UTC
-  by late
-");
+    Refund 120 EUR to alice
+    created      2026-11-21 13:42:31 UTC
+      by late
+    ");
 }

@@ -103,13 +103,13 @@ fn watch_requests_and_reads_out_its_counts() {
     talk.take(answer);
     let heard = talk.heard[before..].to_owned();
     insta::assert_snapshot!(heard, @"
-The last 60 minutes. All: 2 pending, growing, oldest 59 min, now 90 in and 0 out a minute, in 15 minutes 92.9 in and 0.0 out a minute.
-Source gate: 2 pending, growing, oldest 59 min, now 90 in and 0 out a minute, in 15 minutes 92.9 in and 0.0 out a minute.
-Queue support: 2 pending, growing, oldest 59 min, now 90 in and 0 out a minute, in 15 minutes 92.9 in and 0.0 out a minute.
-Approved 0, excluded 0, left undecided 0, failed after approval 0, outcome unknown 0.
-Alert. gate: growing for 20 min.
->
-");
+    The last 60 minutes. All: 2 pending, growing, oldest 59 min, now 90 in and 0 out a minute, in 15 minutes 92.9 in and 0.0 out a minute.
+    Source gate: 2 pending, growing, oldest 59 min, now 90 in and 0 out a minute, in 15 minutes 92.9 in and 0.0 out a minute.
+    Queue support: 2 pending, growing, oldest 59 min, now 90 in and 0 out a minute, in 15 minutes 92.9 in and 0.0 out a minute.
+    Approved 0, excluded 0, left undecided 0, failed after approval 0, outcome unknown 0.
+    Alert. gate: growing for 19 min.
+    >
+    ");
 
     assert_eq!(talk.waits(30), "");
     assert_eq!(talk.asked, 1, "requested without the word");

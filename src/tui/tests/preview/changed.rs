@@ -292,3 +292,34 @@ fn review_says_who_compares_the_content() {
     Nothing is sent yet
     ");
 }
+
+#[test]
+fn another_action_opens_on_the_first_tab() {
+    for tab in ["d", "]]", "["] {
+        let mut desk = Desk::new(100, 30, few(3));
+        desk.press(tab);
+        assert_ne!(desk.model.preview.tab, Tab::Rendered);
+
+        desk.press("n");
+
+        assert_eq!(desk.model.preview.tab, Tab::Rendered, "{tab}");
+    }
+}
+
+#[test]
+fn locked_action_shows_what_is_to_be_read() {
+    let input = |n: usize| format!(r#"{{"text":"{}"}}"#, format!("line {n}\\n").repeat(90));
+    let one = |n| {
+        let mut action = action("1 send_email support high 9", "Long", &input(n));
+        action.row.digest = Some(action.digest());
+        action
+    };
+    let mut desk = Desk::new(100, 30, vec![one(1)]);
+    desk.press("d");
+    desk.changes(vec![one(2)]);
+    assert_eq!(desk.model.preview.tab, Tab::Rendered, "its content is another one");
+
+    desk.press("d");
+    desk.press("a");
+    assert_eq!((desk.staged().as_str(), desk.model.preview.tab), ("", Tab::Rendered), "{}", desk.message());
+}

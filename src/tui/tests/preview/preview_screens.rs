@@ -72,7 +72,7 @@ fn recommendations_side_by_side_on_a_large_screen() {
                              │                                                                          │
                              │                                                                          │ [Rendered] Diff  Raw  Context  History  unread   1-21/21
 
-    a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all                                                                      ? all keys
+    a approve  x exclude  e edit  Space mark  / filter  n next  ] tabs  z zoom                                                                          ? all keys
     "#);
 }
 
@@ -111,7 +111,7 @@ fn a_refund_beside_the_list() {
                                                             │
                                                             │ [Rendered]  ] tabs       unread   1-22/22
 
-     a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
+     x exclude  e edit  Space mark  / filter  n next  ] tabs  z zoom  q quit                 ? all keys
     ");
 }
 
@@ -143,7 +143,7 @@ fn a_mail_below_the_list_and_in_full() {
 
       What approving does
 
-     a approve  x exclude  e edit  Space mark  s send  / filter          ? all keys
+     x exclude  e edit  Space mark  / filter  n next  ] tabs  z zoom     ? all keys
     ");
     desk.press("z/invoice<Enter>");
     insta::assert_snapshot!(desk.screen(), @"
@@ -170,7 +170,7 @@ fn a_mail_below_the_list_and_in_full() {
 
     /invoice   match 1 of 2   n N others   Esc ends
 
-    a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
+    a approve  x exclude  e edit  n next  ] tabs  z zoom  q quit        ? all keys
     ");
 }
 
@@ -209,6 +209,6 @@ fn raw_with_a_fold() {
       What approving does
      Rendered  Diff [Raw] Context  History               partly read   Enter folds   - = all   1-24/25
 
-    a approve  x exclude  e edit  s send  u undo  S send all  n next  ] tabs                ? all keys
+    x exclude  e edit  ] tabs  z zoom  q quit                                               ? all keys
     "#);
 }

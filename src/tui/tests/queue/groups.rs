@@ -169,7 +169,7 @@ fn checkpoints_in_two_panes() {
 
                                                             │ [Rendered]  ] tabs         unread   1-7/7
      grouped by checkpoint
-     range: v marks it  a approve  x exclude  Esc drop it  e edit  Space mark  s send        ? all keys
+     range: v marks it  a approve  x exclude  Esc drop it  e edit  Space mark  / filter      ? all keys
     ");
 }
 
@@ -179,12 +179,12 @@ fn shapes_in_two_panes() {
     desk.press(",xggjjj");
 
     insta::assert_snapshot!(top(&desk, 16), @"
- placet  6 to decide · 1 high · 2 agents blocked · by shape            gate live   kim@acme   14:22
- ·  low  Issue about login                          1 h │ Refund … EUR to …  refund_payment
- ·  low  Guide for login                           50 m
- ·  med  Issue about billing                       40 m
-▌▸ Refund … EUR to …  refund_payment        2 of 2 left
- •  low  Mail to oda                               10 m
+     placet  6 to decide · 1 high · 2 agents blocked · by shape            gate live   kim@acme   14:22
+     ·  low  Issue about login                          1 h │ Refund … EUR to …  refund_payment
+     ·  low  Guide for login                           50 m
+     ·  med  Issue about billing                       40 m
+    ▌▸ Refund … EUR to …  refund_payment        2 of 2 left
+     •  low  Mail to oda                               10 m
 
 
 
@@ -195,10 +195,10 @@ fn shapes_in_two_panes() {
 
 
 
-                                                        │
- grouped by shape: near-identical actions are one row; l opens it
- Enter unfold  A approve rest  s send  a approve  x exclude  e edit  Space mark          ? all keys
-");
+                                                            │
+     grouped by shape: near-identical actions are one row; l opens it
+     Enter unfold  Space mark  / filter  n next  q quit                                      ? all keys
+    ");
 }
 
 #[test]

@@ -6,5 +6,6 @@ pub(crate) mod expiring;
 pub(crate) mod groups;
 mod roomy;
 pub(crate) mod screens;
+mod settled;
 pub(crate) mod together;
 pub(crate) mod triage;

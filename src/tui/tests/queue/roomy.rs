@@ -55,7 +55,7 @@ fn context_pane_appears_from_200_columns() {
                              │                                                                    │                                                     │
                              │                                                                    │ [Rendered]  ] tabs                 unread   1-10/10 │   Agent's note (not executed)    +1: Context tab
 
-    a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all                                                                                                              ? all keys
+    x exclude  e edit  Space mark  / filter  n next  ] tabs  z zoom  q quit                                                                                                                     ? all keys
     ");
     let asked = |desk: &Desk| {
         let context = |it: &&Effect| matches!(it, Effect::Ask { asked: (_, Question::Context), .. });
@@ -95,7 +95,7 @@ fn second_line_shows_the_summary() {
                                                             │
                                                             │ [Rendered]  ] tabs         read   1-10/10
 
-     a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
+     a approve  x exclude  e edit  Space mark  / filter  n next  ] tabs  z zoom              ? all keys
     ");
 
     desk.press("j");

@@ -198,7 +198,7 @@ fn list_above_preview() {
     │ to        alice
 
      staged 1 approve · 1 edit · 1 exclude                                    saved
-     a approve  x exclude  e edit  Space mark  s send  / filter          ? all keys
+     x exclude  e edit  Space mark  s send  / filter  u undo             ? all keys
     ");
 }
 

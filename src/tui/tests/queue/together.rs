@@ -162,9 +162,9 @@ fn slow_source_delays_neither_results_nor_other_submissions() {
     assert_eq!(desk.submitted.len(), 1, "{}", desk.screen());
 
     let id = desk.submitted[0].id().clone();
-    insta::assert_snapshot!(desk.status_line(), @" sending 0 of 1 · gate; 0 of 1 · warden · staged 2 approve · 1 approved unread                saved");
+    insta::assert_snapshot!(desk.status_line(), @" sending 0 of 1 · gate; 0 of 1 · warden · staged 2 approve                                    saved");
     desk.say(What::Sending(id.clone(), Sending::Answered(source(), 1)));
-    insta::assert_snapshot!(desk.status_line(), @" sending 0 of 1 · warden · staged 2 approve · 1 approved unread                               saved");
+    insta::assert_snapshot!(desk.status_line(), @" sending 0 of 1 · warden · staged 2 approve                                                   saved");
     let so_far = report(&desk, Some("gate"), &Outcome::Approved);
     desk.say(What::Sending(id.clone(), Sending::Partly(so_far)));
     insta::assert_snapshot!(desk.status_line(), @" 1 approved · 0 rejected · 0 skipped   1 on the way to warden   gr report                     saved");

@@ -130,7 +130,7 @@ fn a_hostile_action_in_full() {
 
     (tabs) partly read 1-12/12
     staged 1 approve · 1 edit · 1 exclude                                    saved
-    a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
+    x exclude  e edit  s send  u undo  S send all  n next  ] tabs       ? all keys
     ");
 }
 
@@ -332,4 +332,18 @@ fn long_title_leaves_room_for_the_show_key() {
         Desk::new(80, 24, vec![action("1 post_comment agent low 1", &long, "{}"), few(2).remove(1)]);
     desk.press("*aS");
     assert!(desk.screen().contains("(o shows)"), "{}", desk.screen());
+}
+
+#[test]
+fn review_of_a_batch_names_what_is_staged_elsewhere() {
+    let other = action("9 post_comment writer low 1", "Comment on a ticket", "{}");
+    let mut desk = Desk::new(100, 30, vec![other, few(1).remove(0), few(2).remove(1)]);
+    desk.press("*x<Esc>ggjs");
+    assert!(desk.screen().contains("1 more staged in other batches · S all"), "{}", desk.screen());
+
+    desk.press("S");
+
+    let screen = desk.screen();
+    assert!(screen.contains("post_comment") && screen.contains("Issue number 2"), "{screen}");
+    assert!(!screen.contains("staged in other batches"), "{screen}");
 }

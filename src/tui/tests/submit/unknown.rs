@@ -98,7 +98,7 @@ fn single_unknown_outcome_has_a_heading() {
     │ n      1.10
 
 
-     t settle  Space mark  s send  / filter  u undo  S send all          ? all keys
+     t settle  / filter  ] tabs  z zoom  q quit                          ? all keys
     ");
 }
 

@@ -1,0 +1,59 @@
+//! Rows that are settled already.
+
+use crate::domain::Status;
+use crate::tui::testing::{Desk, decided, few};
+
+#[test]
+fn row_that_others_settled_leaves_after_a_minute() {
+    let mut desk = Desk::new(100, 30, few(5));
+    desk.press("jj");
+    let on = desk.here();
+    desk.changes(vec![
+        decided(few(5).remove(0), Status::Rejected, "lee"),
+        decided(few(5).remove(4), Status::Executed, "lee"),
+    ]);
+    desk.rest(59_000);
+    assert!(
+        desk.list().contains("Issue number 1") && desk.list().contains("Issue number 5"),
+        "{}",
+        desk.list()
+    );
+
+    desk.rest(3_000);
+
+    assert!(
+        !desk.list().contains("Issue number 1") && !desk.list().contains("Issue number 5"),
+        "{}",
+        desk.list()
+    );
+    assert_eq!(desk.here(), on, "the cursor stays on its row");
+}
+
+#[test]
+fn settled_row_under_the_cursor_stays_until_the_cursor_leaves() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("j");
+    desk.changes(vec![decided(few(3).remove(1), Status::Rejected, "lee")]);
+    desk.rest(120_000);
+    assert_eq!(desk.here(), "2", "{}", desk.list());
+
+    desk.press("k");
+
+    assert!(!desk.list().contains("Issue number 2"), "{}", desk.list());
+}
+
+#[test]
+fn own_result_stays_until_a_reload() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("as");
+    desk.wait(500);
+    desk.press("y");
+    desk.accepts();
+    desk.changes(vec![decided(few(3).remove(0), Status::Executed, "kim")]);
+    desk.rest(120_000);
+    assert!(desk.list().contains("Issue number 1"), "{}", desk.list());
+
+    desk.press("R");
+
+    assert!(!desk.list().contains("Issue number 1"), "{}", desk.list());
+}
