@@ -1,5 +1,5 @@
-//! `placet log shift`: what a shift was like, for pasting into a chat: counts, names of sources and tools, and who decided; and what it
-//! hands over, with ids and titles.
+//! `placet log shift`: a summary of a shift for a chat, with counts, names of sources, tools and reviewers, and the
+//! handover with ids and titles.
 
 use std::time::Duration;
 
@@ -21,17 +21,16 @@ use super::output::{self, problem};
 
 mod handed_over;
 
-/// Submissions read at a time.
 const PAGE: u32 = 100;
-/// So many of each are named, so that all of it fits into a chat.
+/// Maximum numbers to list, so that the summary fits into a chat.
 const SOURCES: usize = 5;
 const TOOLS: usize = 8;
 const GAPS: usize = 4;
-/// Approved actions that are read again before anything is printed.
+/// Maximum number of approved actions to read again before anything is printed.
 pub(super) const LOOKED_AT: u32 = 200;
-/// Limits how long printing waits for the newest outcomes.
+/// Longest wait for the newest outcomes.
 const LOOKING: Duration = Duration::from_secs(3);
-/// Of the table for spreadsheets: before the decisions that were taken, and after them.
+/// CSV columns before and after those of the decisions.
 const HEAD: [&str; 2] = ["of", "name"];
 const HEAD_REST: [&str; 10] = [
     "skipped",
@@ -46,7 +45,7 @@ const HEAD_REST: [&str; 10] = [
     "watched_minutes",
 ];
 
-/// `journal` is `None` where nothing was ever decided. Reads only, also while inboxes run.
+/// `journal` is `None` if nothing was ever decided. Only reads, also while inboxes run.
 pub(super) async fn shift(
     journal: Option<&Journal>,
     inbox: Option<&Inbox>,
@@ -79,7 +78,7 @@ pub(super) async fn shift(
         csv(&shift).iter().try_for_each(|row| output::records(&text::csv::record(row)))?;
         return Ok(Exit::Done);
     }
-    // What is left now says nothing of a shift that ended before.
+    // The current handover does not belong to a shift that has ended.
     let left = match inbox.filter(|_| args.until.is_none()) {
         Some(inbox) => Some(inbox.handed_over().await.map_err(|why| anyhow::anyhow!(problem(&why)))?),
         None => None,
@@ -97,7 +96,7 @@ pub(super) async fn shift(
     Ok(Exit::Done)
 }
 
-/// The submissions of the shift, newest first.
+/// Returns the submissions of the shift, newest first.
 async fn read(journal: &Journal, from: Timestamp, until: Timestamp) -> anyhow::Result<Vec<SubmissionRecord>> {
     let (mut read, mut skip) = (Vec::new(), 0);
     loop {
@@ -116,7 +115,7 @@ async fn read(journal: &Journal, from: Timestamp, until: Timestamp) -> anyhow::R
     }
 }
 
-/// Reads the newest outcome of approved actions, for a limited time. Without an answer, the last known outcome stays.
+/// Reads the newest outcomes of approved actions, for a limited time. Keeps the last known ones without an answer.
 pub(super) async fn look<'a>(inbox: &Inbox, sent: impl Iterator<Item = &'a Sent>) {
     let keys: Vec<ActionKey> =
         sent.filter(|sent| sent.may_have_ended()).map(|sent| sent.key.clone()).collect();
@@ -133,7 +132,7 @@ fn clock(at: Timestamp, zone: &TimeZone, form: &str) -> String {
     time::formatted(at, zone, form).unwrap_or_default()
 }
 
-/// At most some forty lines.
+/// Returns about forty lines at most.
 fn lines(shift: &Shift, zone: &TimeZone, now: Timestamp) -> Vec<String> {
     let names: Vec<_> = shift.reviewers.iter().map(output::name).collect();
     let who = if names.is_empty() { String::new() } else { format!(" of {}", names.join(", ")) };
@@ -179,7 +178,7 @@ fn decided(shift: &Shift, zone: &TimeZone) -> Vec<String> {
     lines
 }
 
-/// `approved 61 (1 with edits), excluded 2, retried 0`
+/// Formats `approved 61 (1 with edits), excluded 2, retried 0`.
 fn taken(of: &Decided) -> String {
     let counts: Vec<_> = of.taken().map(|(word, n)| format!("{word} {n}")).collect();
     let edited = format!(" ({} with edits)", of.taken.get(DecisionKind::ApproveWithEdits));
@@ -222,7 +221,7 @@ fn table<'a>(
     lines
 }
 
-/// What nobody watched is said, and not filled in.
+/// Names times that were not watched instead of estimating them.
 fn stood(shift: &Shift, zone: &TimeZone) -> Vec<String> {
     let mut lines = vec![String::new()];
     if shift.queues.is_empty() {
@@ -255,7 +254,7 @@ fn stood(shift: &Shift, zone: &TimeZone) -> Vec<String> {
     lines
 }
 
-/// As `assets/contract/cli.schema.json` has it.
+/// Returns the form of `assets/contract/cli.schema.json`.
 fn json(shift: &Shift, now: Timestamp) -> anyhow::Result<Value> {
     let named = |name: &str, of: &Decided| -> anyhow::Result<Value> {
         let mut named = json!({"name": name});
@@ -297,7 +296,7 @@ fn stood_json(of: &Stood) -> Value {
     })
 }
 
-/// A row for all, for each source and for each tool. Names as they are shown.
+/// Returns a row for everything, each source and each tool. Names are as shown.
 fn csv(shift: &Shift) -> Vec<Vec<String>> {
     let row = |what: &str, name: String, of: &Decided, stood: Option<&Stood>| {
         let counts = of.taken().map(|(_, n)| n);

@@ -23,23 +23,24 @@ use super::report;
 #[serde(rename_all = "camelCase")]
 struct ShowJson<'a> {
     source: &'a str,
-    /// Computed here from the bytes of `toolInput`: what `decide --from` takes as `digest`.
+    /// Computed from the bytes of `toolInput`; `decide --from` takes it as `digest`.
     digest: String,
-    /// What the source sent, byte for byte.
+    /// As the source sent it, byte for byte.
     action: &'a RawValue,
-    /// What to know before deciding it; empty for what is not pending.
+    /// Notes on deciding it; empty unless it is pending.
     before_deciding: Vec<String>,
-    /// What the source knows around it.
+    /// The source's facts around it.
     context: Vec<PassageJson<'a>>,
-    /// Why that could not be read.
+    /// Why the facts could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     context_problem: Option<String>,
-    /// What the source calls those who decided it.
+    /// Names of its deciders at the source.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     people: Vec<PersonJson<'a>>,
 }
 
-/// Prints actions, one after another. One that nobody has is told of and does not hide the others; the worst decides how it ends.
+/// Prints actions, one after another. A missing one is reported and does not hide the others. Returns the worst exit
+/// code.
 pub async fn show(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
     let sought = |id| SearchedId { id, source: args.source.as_deref(), may_begin: true };
     let sought: Vec<_> = args.id.iter().map(|id| sought(id)).collect();
@@ -100,7 +101,7 @@ fn from_journal(key: &ActionKey, sent: &[SentHere], json: bool) -> anyhow::Resul
     Ok(())
 }
 
-/// `2026-11-27T17:08:00.000Z, reject by kim: unknown, no answer came`
+/// Formats `2026-11-27T17:08:00.000Z, reject by kim: unknown, no answer came`.
 fn sent_text(SentHere { at, reviewer, sent }: &SentHere) -> String {
     let decision = sent.decision.kind();
     let by = reviewer.as_deref().map(|by| format!(" by {}", output::name(&by.into())));
@@ -126,7 +127,7 @@ fn sent_json(SentHere { at, reviewer, sent }: &SentHere) -> Value {
     }))
 }
 
-/// The bytes as they came, for a pipe. On a terminal they go through the door, which they could drive otherwise.
+/// Writes the bytes unchanged to a pipe. On a terminal, prints them made safe to show.
 fn raw(key: &ActionKey, action: &PendingAction, several: bool) -> anyhow::Result<()> {
     if let Some(stand_in) = &action.row.unreadable {
         let id = output::identifier(key.id.untrusted());
@@ -183,7 +184,7 @@ fn field(name: &str, value: Option<&Untrusted>) -> std::io::Result<()> {
     output::line(&format!("{name:<12}{shown}"))
 }
 
-/// Who approved what, where more than one person must.
+/// Prints the approvals of an action that several people must approve.
 fn approvals(action: &PendingAction, people: &People) -> anyhow::Result<()> {
     let Some(approvals) = &action.row.approvals else { return Ok(()) };
     output::line(&format!("{:<12}{} of {}", "approvals", approvals.given(), approvals.needed))?;
@@ -267,13 +268,13 @@ fn text_form(
     Ok(())
 }
 
-/// Escapes are written out for a reader; `--raw` and `--json` have the bytes.
+/// Prints JSON with its escapes decoded, for a reader. `--raw` and `--json` have the bytes.
 fn behind_gutter(json: &RawJson) -> std::io::Result<()> {
     let text = json::pretty(&json::legible(json.as_str()));
     text::lines(&text).iter().try_for_each(|line| output::line(&format!("│ {}", line.plain())))
 }
 
-/// What a reader could take for something else.
+/// Prints what a reader could misread.
 fn doubts(action: &PendingAction) -> anyhow::Result<()> {
     let keys = json::doubtful_keys(action.input.as_str());
     for (name, found) in [("! twice", keys.duplicates), ("! alike", keys.alike)] {

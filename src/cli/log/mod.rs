@@ -1,4 +1,4 @@
-//! `placet log`: what was decided from here, and the receipts that prove it.
+//! `placet log`: decisions made here, and the receipts that prove them.
 
 use crate::domain::{SourceName, Timestamp, Untrusted};
 use crate::inbox::{Inbox, outcome_words};
@@ -17,10 +17,9 @@ mod submission;
 use self::lines::Line;
 pub(super) use self::lines::columns;
 
-/// Submissions read at a time.
 const PAGE: u32 = 100;
 
-/// `journal` is `None` where nothing was ever decided. With an inbox, what may have ended since is asked for first.
+/// `journal` is `None` if nothing was ever decided. With an inbox, first reads what may have ended since.
 pub async fn log(
     journal: Option<&Journal>,
     inbox: Option<&Inbox>,
@@ -41,7 +40,7 @@ pub async fn log(
     }
 }
 
-/// Which decisions.
+/// A filter on decisions.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
     args: &'a LogArgs,
@@ -63,7 +62,7 @@ async fn list(
     let lines = match journal {
         Some(journal) => {
             if let Some(inbox) = inbox {
-                // Whatever it came to: that may be another thing by now.
+                // The outcome filter applies later, because outcomes may have changed.
                 let any = Wanted { outcome: &[], limit: args.limit.min(LOOKED_AT), ..wanted };
                 let open = read(journal, &any).await?;
                 look(inbox, open.iter().map(|line| &line.sent)).await;
@@ -84,7 +83,7 @@ async fn list(
     Ok(Exit::Done)
 }
 
-/// Why no decision is listed.
+/// Explains an empty list.
 fn nothing(inbox: Option<&Inbox>, args: &LogArgs) -> String {
     let names = inbox.map(Inbox::source_names).unwrap_or_default();
     match &args.source {
@@ -110,14 +109,14 @@ impl Wanted<'_> {
     }
 }
 
-/// At once, or later.
+/// Compares the outcome, or the later status of an approved action.
 fn has_come_to(sent: &Sent, wanted: &str) -> bool {
     let at_once = sent.outcome.as_ref().map_or("unknown", |outcome| outcome_words(outcome).0);
     let later = sent.followed.as_ref().filter(|_| at_once == "approved").map(|seen| seen.status.as_raw());
     at_once == wanted || ["executed", "failed", "unknown"].contains(&wanted) && later == Some(wanted)
 }
 
-/// Newest first.
+/// Reads decisions, newest first.
 async fn read(journal: &Journal, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Line>> {
     let limit = usize::try_from(wanted.limit)?;
     let (mut lines, mut skip, mut progress) = (Vec::new(), 0, Progress::start());

@@ -1,4 +1,4 @@
-//! `placet log report`: what became of one submission, as far as it is known now.
+//! `placet log report`: the report of one submission with current outcomes.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ pub(super) async fn print(
     Ok(Exit::Done)
 }
 
-/// The submission that is meant, by all of its id or by its beginning.
+/// Finds a submission by its id or the beginning of it.
 async fn find(journal: &Journal, given: &str) -> anyhow::Result<Option<SubmissionRecord>> {
     if let Some(past) = journal.past(&SubmissionId::new(given)).await? {
         return Ok(Some(past));
@@ -57,7 +57,7 @@ async fn find(journal: &Journal, given: &str) -> anyhow::Result<Option<Submissio
     }
 }
 
-/// Where its actions were last seen, as the receipts have it.
+/// Returns the last known status of its actions.
 fn followed(past: &SubmissionRecord) -> HashMap<ActionKey, Followed> {
     let of = |sent: &Sent| {
         let seen = sent.followed.as_ref()?;

@@ -67,7 +67,7 @@ gap: nobody watched praxiom from 09:00 to 09:40"
 }
 
 #[test]
-fn a_long_shift_is_cut_with_a_word_and_nothing_in_it_drives_a_terminal() {
+fn long_shift_is_cut_and_terminal_safe() {
     let mut shift = some();
     let hostile =
         |n: usize| Untrusted::from(format!("tool {n}\u{1b}]0;x\u{7}\n\u{202e}{}", "long ".repeat(90)));
@@ -87,7 +87,7 @@ fn a_long_shift_is_cut_with_a_word_and_nothing_in_it_drives_a_terminal() {
 }
 
 #[test]
-fn a_shift_without_anything_says_so() {
+fn empty_shift_says_so() {
     let shift = Shift { from: at(0), until: at(60), ..Shift::default() };
     let lines = lines(&shift, &TimeZone::UTC, at(500));
     assert!(lines.contains(&"nothing was decided here".to_owned()));
