@@ -16,7 +16,7 @@ impl Inbox {
         told.ok_or_else(|| Problem::at(&key.source, NONE))
     }
 
-    /// Returns our subject at a source, if it has told it.
+    /// Returns our subject at a source, if known.
     pub fn subject(&self, source: &SourceName) -> Option<Untrusted> {
         self.source(source).ok()?.subject()
     }

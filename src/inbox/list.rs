@@ -16,36 +16,35 @@ use crate::domain::{
 };
 use crate::sources::{self, Full, PagesEnd, SourceError};
 
-/// What a sync brought.
+/// The result of a sync.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Synced {
     pub source: SourceName,
-    /// Who decides there, as far as it told: the name that it will write down.
+    /// Our subject at the source, if known.
     pub subject: Option<Untrusted>,
-    /// Who is on what there; `None` where nobody can say so.
+    /// Claims at the source; `None` if it keeps none.
     pub claims: Option<Vec<Claim>>,
     pub rows: Rows,
-    /// The next sync's `since`.
+    /// `since` for the next sync.
     pub revision: Option<Revision>,
-    /// Items that could not be read; each is shown, none hides another.
+    /// Items that could not be read. They are shown and do not hide others.
     pub unreadable: Vec<Untrusted>,
     pub at: Timestamp,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rows {
-    /// Everything that is pending or waits to be settled: what is not in it is over.
+    /// All pending and unknown actions. Any other action is settled.
     All(Vec<Entry>),
-    /// Rows as they are now, settled ones too, and keys that are gone altogether.
+    /// Changed rows, also settled ones, and keys that were purged.
     Changes { entries: Vec<Entry>, gone: Vec<ActionKey> },
-    /// A part of everything; the rest follows.
+    /// A page of the list. More follow.
     Page { entries: Vec<Entry>, first: bool },
-    /// The last part: what is not among all that is listed is over.
+    /// The last page, with the ids of all pages. Any other action is settled.
     LastPage { entries: Vec<Entry>, listed: IdSet },
 }
 
 impl Rows {
-    /// The rows in it.
     pub fn entries(&self) -> &[Entry] {
         match self {
             Self::All(entries)
@@ -66,7 +65,7 @@ impl Rows {
 }
 
 impl Inbox {
-    /// What is pending and what waits to be settled, or what changed since. After a failure, whoever watches is told `Changed`
+    /// Lists pending and unknown actions, or the changes since a revision. After a failure, watchers get `Changed`
     /// within seconds.
     pub async fn sync(&self, source: &SourceName, since: Option<Revision>) -> Result<Synced, Problem> {
         let answer = self.synced(self.source(source)?, since).await;
@@ -74,7 +73,8 @@ impl Inbox {
         answer
     }
 
-    /// The same for everything, page by page where the source has pages: each goes to `told`, and the answer has the last.
+    /// Like [`sync`](Self::sync) without a revision, page by page if the source has pages. Sends each page to `told`
+    /// and returns the last.
     pub async fn sync_in_pages(
         &self,
         name: &SourceName,
@@ -110,7 +110,7 @@ impl Inbox {
         answer
     }
 
-    /// Rows for everything that cannot be read and whose id nothing else has.
+    /// Returns stand-in rows for unreadable items whose id no other row has.
     fn stand_ins(&self, name: &SourceName, unreadable: &[Unreadable], known: &IdSet) -> Vec<Entry> {
         let stand_ins = unreadable.iter().map(|bad| bad.stand_in().row);
         let stand_ins = stand_ins.filter(|row| !known.contains(&row.id)).map(|mut row| {
@@ -122,7 +122,7 @@ impl Inbox {
         stand_ins.collect()
     }
 
-    /// What a source lists, with a stand-in for everything that cannot be read and whose id nothing else has.
+    /// Lists a source, with stand-ins for unreadable items whose id no other row has.
     async fn synced(&self, source: &WithTimeouts, since: Option<Revision>) -> Result<Synced, Problem> {
         let name = source.name();
         let entries = |rows: Vec<Row>, unreadable: &[Unreadable]| {
@@ -147,7 +147,7 @@ impl Inbox {
         Ok(brought(source, rows, revision, unreadable))
     }
 
-    /// Actions in full, each with its key, in the order of the keys. What could not be had is a problem beside the others.
+    /// Reads actions in full, in the order of the keys. One that cannot be read is a problem among the others.
     pub async fn load(&self, keys: &[ActionKey]) -> Vec<(ActionKey, Result<PendingAction, Problem>)> {
         let mut wanted: HashMap<&SourceName, Vec<ActionId>> = HashMap::new();
         for key in keys {
@@ -175,7 +175,7 @@ impl Inbox {
         keys.iter().map(|key| (key.clone(), take(key))).collect()
     }
 
-    /// The same, with actions of lost decisions from the journal where their source does not have them.
+    /// Like [`load`](Self::load), with the journal's copy of a lost decision's action if its source does not have it.
     pub async fn load_or_kept(&self, keys: &[ActionKey]) -> Vec<(ActionKey, Result<PendingAction, Problem>)> {
         let mut loaded = self.load(keys).await;
         for (key, answer) in &mut loaded {
@@ -188,8 +188,8 @@ impl Inbox {
         loaded
     }
 
-    /// Ids at a source that begin so, in their order; of many, some. Where the source cannot look them up, those are known that it
-    /// lists and those that were decided from here.
+    /// Returns ids at a source with this beginning, sorted; not all if there are many. Searches its list and the
+    /// decisions from here if the source has no look-up.
     pub async fn beginning(&self, name: &SourceName, prefix: &str) -> Result<Vec<ActionId>, Problem> {
         let source = self.source(name)?;
         let told = source.ask_able(Wait::Look, |able| Some(able.lookup?.beginning(prefix))).await;
@@ -214,7 +214,7 @@ impl Inbox {
     }
 }
 
-/// What a source has of these. It cannot be asked for what has no id: that stands in its list.
+/// Reads actions of a source. Those without an id are taken from its list, because they cannot be requested.
 async fn full(source: &WithTimeouts, mut ids: Vec<ActionId>) -> Result<Vec<Full>, SourceError> {
     let mut found: Vec<Full> = Vec::new();
     if ids.iter().any(Unreadable::stands_in_as) {
@@ -252,10 +252,10 @@ fn gone(key: &ActionKey) -> Problem {
     Problem::at(&key.source, GONE)
 }
 
-/// What one source gave, by id.
+/// The actions of one source by id.
 struct Read {
     found: HashMap<ActionId, PendingAction>,
-    /// The first one that has not even a readable id: it may be any that is missing.
+    /// The first item without a readable id. It may be any missing action.
     nameless: Option<Problem>,
 }
 
@@ -281,7 +281,7 @@ impl Read {
 
     fn take(&mut self, key: &ActionKey) -> Result<PendingAction, Problem> {
         let missing = || Err(self.nameless.clone().unwrap_or_else(|| gone(key)));
-        // Cloned, not removed: the same key may be asked for twice.
+        // Cloned, because the same key may be requested twice.
         self.found.get(&key.id).cloned().map_or_else(missing, Ok)
     }
 }

@@ -1,4 +1,4 @@
-//! Decisions whose outcome nobody knows, from the journal: they are shown until somebody says what became of them.
+//! Decisions with an unknown outcome, from the journal. They are shown until somebody resolves them.
 
 use super::core::Inbox;
 use super::problem::Problem;
@@ -9,7 +9,7 @@ use crate::domain::{
 use crate::journal::{Sent, State, SubmissionRecord};
 
 impl Inbox {
-    /// Decisions whose outcome nobody knows, as rows, by the journal: also where the source has no row of them any more.
+    /// Returns decisions with an unknown outcome as rows, also if the source has no row of them.
     pub async fn lost(&self) -> Result<Vec<Entry>, Problem> {
         let open = self.journal.open_ones().await?;
         Ok(open.iter().flat_map(rows).collect())
@@ -46,7 +46,7 @@ impl Inbox {
         })
     }
 
-    /// Settles earlier decisions on these actions that were lost sight of: a later one succeeded, so they did not land.
+    /// Records that earlier lost decisions on these actions did not land, because a later one succeeded.
     pub(super) async fn disprove(&self, later: &[&ActionKey]) -> Result<(), Problem> {
         for past in self.journal.open_ones().await? {
             let is_lost = |sent: &&Sent| later.contains(&&sent.key) && sent.is_lost();
@@ -87,13 +87,13 @@ fn row(sent: &Sent, begun_at: Timestamp) -> Row {
     }
 }
 
-/// A decision from here that was lost sight of: one of a submission.
+/// A decision from here without a known outcome.
 pub(super) struct Lost {
     past: SubmissionRecord,
     nth: usize,
 }
 
-/// The decision on this action that was lost sight of; `None` where the journal has none.
+/// Finds the lost decision on this action in the journal.
 pub(super) async fn find(inbox: &Inbox, key: &ActionKey) -> Result<Option<Lost>, Problem> {
     let Some(id) = inbox.journal.newest_about(key).await? else { return Ok(None) };
     let Some(past) = inbox.journal.past(&id).await? else { return Ok(None) };
@@ -102,7 +102,7 @@ pub(super) async fn find(inbox: &Inbox, key: &ActionKey) -> Result<Option<Lost>,
 }
 
 impl Lost {
-    /// Writes down what a human says became of it.
+    /// Records a person's finding.
     pub(super) async fn resolve(
         &self,
         inbox: &Inbox,

@@ -1,5 +1,5 @@
-//! What a reviewer does, for every screen: reads several sources as one, watches, submits, follows, reconciles. The terminal and
-//! the command line both use it.
+//! The actions of a reviewer, for every user interface: reading several sources as one, watching, submitting,
+//! following and reconciling.
 
 mod claims;
 mod core;

@@ -1,4 +1,4 @@
-//! Settling by reading what a crash or a lost connection left open. Nothing is ever sent again.
+//! Settles decisions that a crash or a lost connection left open, by reading. Never sends anything again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,41 +18,41 @@ use crate::domain::{
 use crate::fault;
 use crate::journal::{Sent, State, SubmissionRecord};
 
-/// The first and the longest wait between two looks at what is open. Between them a quarter of its age: what is not told within
-/// minutes may be told within hours.
+/// Shortest and longest wait between two reads of open decisions, in milliseconds. In between, a quarter of their
+/// age.
 const LOOKS: (i64, i64) = (10_000, 60 * 60 * 1_000);
 
-/// When decisions of this age are read again.
+/// Returns when to read decisions of this age again.
 pub(super) fn next_look(begun_at: Timestamp, now: Timestamp) -> Timestamp {
     now.plus_millis((now.since(begun_at) / 4).clamp(LOOKS.0, LOOKS.1))
 }
 
-/// A submission that was open, after another look.
+/// An open submission after another read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reconciled {
-    /// All of it, with what is known now.
+    /// The whole submission with what is known now.
     pub report: Report,
-    /// The lines that nobody was told of before. The others were acted on once, and must not be again.
+    /// Lines that were not reported before. The others were acted on and must not be again.
     pub learnt: Vec<ActionKey>,
     /// Rows for the decisions that are still unknown.
     pub lost: Vec<Entry>,
     pub begun_at: Timestamp,
-    /// When what is still open is read again; `None` when nothing is.
+    /// When to read open decisions again; `None` if all are settled.
     pub next_look: Option<Timestamp>,
 }
 
 impl Inbox {
-    /// Settles by reading what a crash, or a lost connection of this run, left open. Nothing is sent. Returns a report for
-    /// every submission that was open, and which of its lines are news.
+    /// Settles open decisions of earlier runs, and of this run's lost connections, by reading. Returns a report of
+    /// every open submission with the lines that are news.
     ///
-    /// A `Failed` line that is news is a decision that never landed: [`Inbox::take_back`] gives it back to the draft.
+    /// A `Failed` line that is news is a decision that never landed. [`Inbox::take_back`] returns it to the draft.
     pub async fn reconcile(&self) -> Result<Vec<Reconciled>, Problem> {
         let mut reconciled = Vec::new();
         for mut past in self.journal.unsettled().await? {
             let learnt = learn_and_note(self, &past).await?;
             let state = if learnt.open { State::Open } else { State::Done };
             self.journal.finish(&past.id, state).await?;
-            // Its run died before it could tell anybody: everything that is known of it is news.
+            // Its run ended before it could report anything, so everything known is news.
             let untold = past.finished_at.is_none();
             let mut news = Vec::new();
             for sent in &mut past.items {
@@ -76,13 +76,13 @@ impl Inbox {
         Ok(reconciled)
     }
 
-    /// Settles what can be settled by reading, and tells nobody: for commands that only look. Returns when to look again; `None`
-    /// when nothing is open. What a run told nobody stays news for [`Inbox::reconcile`].
+    /// Settles open decisions by reading, without reporting them, for commands that only look. Returns when to read
+    /// again; `None` if all are settled. Lines that no run reported stay news for [`Inbox::reconcile`].
     pub async fn settle_open(&self) -> Result<Option<Timestamp>, Problem> {
         let mut next: Option<Timestamp> = None;
         for past in self.journal.unsettled().await? {
             let learnt = learn_and_note(self, &past).await?;
-            // What its run told nobody is for the next one that has a screen.
+            // Unreported lines are left to the next run with a screen.
             if past.finished_at.is_some() && !learnt.open {
                 self.journal.finish(&past.id, State::Done).await?;
             }
@@ -95,8 +95,8 @@ impl Inbox {
         Ok(next)
     }
 
-    /// Those of these decisions of a submission that failed, as they were staged, to be staged again with `Draft::stage`. A
-    /// decision that is staged already should be left as it is.
+    /// Returns those of these decisions that failed, as they were staged, to be staged again with `Draft::stage`.
+    /// Leave a decision alone that is already staged.
     pub async fn take_back(
         &self,
         id: &SubmissionId,
@@ -135,7 +135,7 @@ struct Learnt {
     settled: HashMap<ActionKey, Outcome>,
     /// Rejections that landed with an error.
     failed: Vec<(ActionKey, Status, Untrusted)>,
-    /// Something may be learnt later.
+    /// A later read may tell more.
     open: bool,
 }
 
@@ -165,11 +165,11 @@ async fn learn(inbox: &Inbox, past: &SubmissionRecord) -> Learnt {
             let outcome = match found.get(&sent.key.id) {
                 Some(action) if is_back(inbox, past, sent, action) => continue,
                 Some(action) => judge(inbox, past, sent, source, action),
-                // It may be the one that cannot be read.
+                // It may be the unreadable one.
                 None if unreadable => None,
-                // It was taken, and may be told of later.
+                // The source accepted it and may report it later.
                 None if sent.outcome.as_ref().is_some_and(Outcome::is_accepted) => None,
-                // While an approval runs, some sources do not tell of it: it may come back.
+                // Some sources hide an action while its approval runs.
                 None if !is_over(inbox, past) => None,
                 None => missing(past, sent, source),
             };
@@ -189,19 +189,21 @@ async fn learn(inbox: &Inbox, past: &SubmissionRecord) -> Learnt {
     learnt
 }
 
-/// A retry that was accepted, and whose action waits again or went on.
+/// Returns whether the action of an accepted retry waits again or has continued.
 fn is_back(inbox: &Inbox, past: &SubmissionRecord, sent: &Sent, action: &PendingAction) -> bool {
     let was_taken = sent.decision.kind().hands_back() && sent.outcome == Some(Outcome::Accepted);
     let went_on = !matches!(action.row.status, Status::Running | Status::Unknown);
     was_taken && went_on && is_over(inbox, past)
 }
 
-/// The source has no row of it now. It may be told of later: some sources hide what runs. `None`: that is known already.
+/// Returns the outcome of an action that the source no longer has; `None` if that is already known. Some sources hide
+/// a running action, so it may come back.
 fn missing(past: &SubmissionRecord, sent: &Sent, source: &WithTimeouts) -> Option<Outcome> {
     if sent.outcome.is_some() {
         return None;
     }
-    // Requests go one after another, and each is noted before the next one: only the first without an answer may have left.
+    // Requests go one after another, and each is noted before the next. So only the first without an answer may have
+    // been sent.
     let same_source = |it: &&Sent| it.key.source == sent.key.source && it.outcome.is_none();
     let first = past.items.iter().find(same_source)?;
     let request = |sent: &Sent| key(past, sent, source.at_once());
@@ -212,13 +214,13 @@ fn missing(past: &SubmissionRecord, sent: &Sent, source: &WithTimeouts) -> Optio
     })
 }
 
-/// What was sent with it has arrived by now, or never will.
+/// Returns whether its requests have arrived by now or never will.
 fn is_over(inbox: &Inbox, past: &SubmissionRecord) -> bool {
     let age = time::now().since(past.begun_at);
     u128::from(age.unsigned_abs()) >= inbox.pace.in_flight.as_millis()
 }
 
-/// `None`: not yet to be told.
+/// Returns `None` while the outcome is open.
 fn judge(
     inbox: &Inbox,
     past: &SubmissionRecord,
@@ -232,20 +234,20 @@ fn judge(
     let subject = source.subject();
     let lost = view(past, sent, source, action, subject.as_ref());
     let still_pending = || {
-        // A request that was answered by silence may still be on its way, and what was taken may be settled later. Only a backend
-        // that settles within its answer, and takes a decision once, holds nothing of a dead run.
+        // A request without an answer may still be on its way, and an accepted decision may be settled later. Only a
+        // backend that settles within its answer, and takes a decision once, has nothing left of an ended run.
         let at_once = action.row.can.binding == Binding::Source;
         let over = at_once && sent.outcome.is_none() || is_over(inbox, past);
         over.then(|| Outcome::Failed {
             why: "it was not sent, or did not arrive: it is still pending".into(),
         })
     };
-    // Without an answer it may never have left this machine.
+    // Without an answer, the request may never have left this machine.
     let told = if sent.outcome.is_none() { lost.of_unsent(action) } else { lost.outcome(action) };
     told.or_else(still_pending)
 }
 
-/// What an accepted decision came to, by what its action became. `None`: it is still on its way.
+/// Returns the outcome of an accepted decision, derived from its action; `None` while it is open.
 pub(super) fn of_accepted(
     past: &SubmissionRecord,
     sent: &Sent,
@@ -267,7 +269,7 @@ fn view<'a>(
     Lost { asked, effective, begun_at, subject, proof }
 }
 
-/// The key under which a decision went: they are kept in the order of sending, and so are their batches.
+/// Returns the idempotency key of a decision. The journal keeps decisions and batches in the order of sending.
 fn key(past: &SubmissionRecord, sent: &Sent, at_once: usize) -> String {
     let mut batches: Vec<&BatchKey> = past.items.iter().map(|item| &item.batch).collect();
     let mut known = HashSet::new();

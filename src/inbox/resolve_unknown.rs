@@ -1,4 +1,5 @@
-//! Settling by hand. An answer that is lost is told as such, and looked for by reading; nothing is sent a second time.
+//! Resolves unknown outcomes by hand. A lost answer is reported as such and looked up by reading. Nothing is sent
+//! twice.
 
 use super::core::Inbox;
 use super::problem::Problem;
@@ -8,15 +9,15 @@ use crate::domain::{ActionId, ActionKey, Resolution, Resolved, Status};
 use crate::sources::SourceError;
 
 impl Inbox {
-    /// Says once what became of an action that is `unknown` at its source, or of a decision from here that was lost sight of:
-    /// that one is written into the journal, and the source is told nothing. An error means that nothing changed.
+    /// Resolves an action that is `unknown` at its source, once, or a lost decision from here, which is only recorded
+    /// in the journal. An error means that nothing changed.
     pub async fn settle(
         &self,
         key: &ActionKey,
         finding: Resolution,
         reason: Option<String>,
     ) -> Result<Resolved, Problem> {
-        // What its source has as unknown is said there; what only we lost sight of is said in the journal.
+        // The source takes the finding if it has the action as unknown, and the journal otherwise.
         if let Some(lost) = lost::find(self, key).await?
             && !self.is_unknown(key).await
         {
@@ -31,7 +32,7 @@ impl Inbox {
             Err(error) if error.lost_sight() => self.look(source, &key.id, &error).await,
             Err(error) => return Err(Problem::of(&key.source, &error)),
         };
-        // The journal must not say "unknown" any longer of what was approved from here.
+        // Updates the journal, which may have the action as unknown.
         if self.journal.newest_about(key).await?.is_some()
             && let Err(problem) = self.look_at(std::slice::from_ref(key)).await
         {
@@ -40,8 +41,7 @@ impl Inbox {
         Ok(resolved)
     }
 
-    /// Takes back the approval of an action that this reviewer sent, while more people must approve. An error means that the source did
-    /// not say that it is taken back.
+    /// Takes back this reviewer's approval while more people must approve. After an error, it may still count.
     pub async fn take_back_approval(&self, key: &ActionKey) -> Result<(), Problem> {
         let source = self.source(&key.source)?;
         let told = source.ask_able(Wait::Actions(0), |able| Some(able.take_back?.take_back(&key.id)));
@@ -59,7 +59,7 @@ impl Inbox {
         rows.any(|row| row.status == Status::Unknown && row.can.settle)
     }
 
-    /// A few times: the request may still be on its way.
+    /// Reads the action a few times, because the request may still be on its way.
     async fn look(&self, source: &WithTimeouts, id: &ActionId, error: &SourceError) -> Resolved {
         let mut status = None;
         for wait in self.pace.look {

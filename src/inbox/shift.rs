@@ -1,4 +1,4 @@
-//! What a shift was like: what was decided from here, from the journal, and how the queues stood, from the minutes that were kept.
+//! Summarises a shift: decisions from the journal, and queues from the kept minutes.
 
 use std::collections::BTreeMap;
 
@@ -10,62 +10,62 @@ use crate::domain::{
 };
 use crate::journal::{Receipt, Sent, SubmissionRecord};
 
-/// The newest minutes may not be kept yet, and the first one may have begun before.
+/// Minutes at either end that may be missing: the newest may not be kept yet, and the first may have begun before.
 const EDGE: i64 = 2;
 const HOUR: i64 = 60 * Minute::MILLIS;
 
-/// Everything that a report of a shift says. Counts, names of sources and tools, and who decided; nothing else.
+/// The summary of a shift: counts, names of sources and tools, and reviewers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shift {
     pub from: Timestamp,
-    /// The first moment that does not belong to it.
+    /// The first moment after the shift.
     pub until: Timestamp,
-    /// As the journal has them, each once.
+    /// Distinct names from the journal.
     pub reviewers: Vec<Untrusted>,
     pub all: Decided,
     /// Most decisions first.
     pub sources: Vec<(SourceName, Decided)>,
     pub tools: Vec<(Untrusted, Decided)>,
-    /// Of what was looked at: milliseconds on screen before it was decided, half of them less, and of how many.
+    /// The median of milliseconds on screen before a decision, and the number of decisions with a known time.
     pub on_screen: Option<(i64, u64)>,
-    /// Approved without having been on screen.
+    /// Approved without being on screen.
     pub unopened: u64,
-    /// Decisions of which nobody knows what was on screen.
+    /// Decisions without a receipt, so that it is unknown what was on screen.
     pub without_receipt: u64,
-    /// The hour of the clock with the most decisions: when it began, and how many.
+    /// The hour with the most decisions, and their number.
     pub busiest: Option<(Timestamp, u64)>,
     pub queues: Vec<Stood>,
 }
 
-/// How many decisions came to what.
+/// Counts of decisions by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decided {
-    /// Those that were taken.
+    /// Decisions that the source took.
     pub taken: StagedCounts,
-    /// Somebody else was faster.
+    /// Settled by somebody else before.
     pub skipped: u64,
     /// Refused by the source.
     pub failed: u64,
-    /// Nobody knows whether it landed.
+    /// The outcome is unknown.
     pub unknown: u64,
-    /// Of the approved ones: ran, and failed.
+    /// Approved, then failed.
     pub failed_after: u64,
     /// Approved actions with an unknown outcome.
     pub unknown_after: u64,
 }
 
-/// How one source's queues stood.
+/// The queues of one source during the shift.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stood {
     pub source: SourceName,
     pub arrived: u64,
     pub resolved: u64,
-    /// Pending when it was first watched, and last.
+    /// Pending at the first and the last watched minute.
     pub first: u64,
     pub last: u64,
     /// Milliseconds.
     pub watched: i64,
-    /// In which nobody watched: from, and the first minute that was watched again.
+    /// Gaps in watching, each with its first minute and the first minute after it.
     pub gaps: Vec<(Minute, Minute)>,
 }
 
@@ -74,7 +74,7 @@ impl Decided {
         self.taken.total() as u64 + self.skipped + self.failed + self.unknown
     }
 
-    /// What was taken, by its words. Approvals are counted with those that were edited.
+    /// Returns counts of the decisions taken. Edited approvals count as approvals.
     pub fn taken(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let edited = self.taken.get(DecisionKind::ApproveWithEdits);
         self.taken.each().map(move |(kind, n)| {
@@ -115,7 +115,7 @@ impl Serialize for Decided {
     }
 }
 
-/// Counts submissions one by one, in any order.
+/// Counts submissions in any order.
 #[derive(Debug)]
 pub struct Counting {
     shift: Shift,
@@ -127,14 +127,14 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// `zone`: hours are those of the clock on the wall.
+    /// `zone` determines the hours.
     pub fn new(from: Timestamp, until: Timestamp, zone: TimeZone) -> Self {
         let shift = Shift { from, until, ..Shift::default() };
         let (sources, tools, hours) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Self { shift, zone, sources, tools, hours, dwells: Vec::new() }
     }
 
-    /// A submission of the shift, and its receipts in order.
+    /// Adds a submission of the shift with its receipts in order.
     pub fn add(&mut self, past: &SubmissionRecord, receipts: &[Receipt]) {
         let reviewer = past.reviewer.as_deref().unwrap_or_default();
         if !reviewer.is_empty() && !self.shift.reviewers.iter().any(|known| known.as_raw() == reviewer) {
@@ -162,7 +162,7 @@ impl Counting {
         }
     }
 
-    /// All of it, with the minutes that were kept.
+    /// Returns the summary, with the kept minutes.
     pub fn end(mut self, minutes: &[KeptMinute]) -> Shift {
         self.dwells.sort_unstable();
         let count = self.dwells.len();
@@ -186,7 +186,7 @@ fn most_first<T: Ord>(counts: BTreeMap<T, Decided>) -> Vec<(T, Decided)> {
     counts
 }
 
-/// When that hour of the clock on the wall began.
+/// Returns the start of the local hour.
 fn hour(at: Timestamp, zone: &TimeZone) -> Timestamp {
     let instant = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
     let offset = i64::from(zone.to_offset(instant).seconds()) * 1_000;
@@ -194,7 +194,7 @@ fn hour(at: Timestamp, zone: &TimeZone) -> Timestamp {
     Timestamp::from_millis(local - local.rem_euclid(HOUR) - offset)
 }
 
-/// Of each source that somebody watched.
+/// Returns the queues of each watched source.
 fn stood(minutes: &[KeptMinute], from: Timestamp, until: Timestamp) -> Vec<Stood> {
     let (first, end) = (Minute::of(from), Minute::of(until));
     let mut sources: BTreeMap<&SourceName, Vec<&KeptMinute>> = BTreeMap::new();
@@ -208,7 +208,7 @@ fn stood(minutes: &[KeptMinute], from: Timestamp, until: Timestamp) -> Vec<Stood
 fn of_source(source: &SourceName, kept: &[&KeptMinute], first: Minute, end: Minute) -> Stood {
     let flows = || kept.iter().flat_map(|minute| &minute.queues).map(|queue| &queue.flow);
     let pending = |minute: &KeptMinute| minute.queues.iter().map(|queue| queue.pending).sum::<u64>();
-    // What was there before that minute's own comings and goings.
+    // Pending before the changes of that minute.
     let before = |minute: &&KeptMinute| {
         let of = |count: fn(&Flow) -> u64| minute.queues.iter().map(|it| count(&it.flow)).sum::<u64>();
         (pending(minute) + of(Flow::resolved)).saturating_sub(of(|flow| flow.arrived))

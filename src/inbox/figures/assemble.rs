@@ -1,4 +1,4 @@
-//! The board, from everything that is known.
+//! Makes the board from the figures of all sources.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,18 +14,18 @@ use super::{
 };
 use crate::domain::{Flow, LastMinute, Minute, QueueState, Rate, Timestamp, ToolDecided, Trend, Untrusted};
 
-/// What all rates of several sources are told over.
+/// Time span of the total rate of several sources.
 const QUARTER: i64 = 15 * Minute::MILLIS;
 const MINUTES: [i64; 4] = [5, 15, 60, 240];
 
 impl Figures {
-    /// Every figure, now. Takes as long as there are pending actions.
+    /// Returns all figures at this moment. Takes time in proportion to the pending actions.
     pub fn board(&self, ask: BoardRequest, now: Timestamp) -> Board {
         self.assembled(ask, true, now)
     }
 
-    /// The same from what was seen from here alone: it does not change by asking sources for their own counts, as somebody does who
-    /// opens the watch view.
+    /// Like [`board`](Self::board), without the sources' own counts, so that requesting them, as the watch view does,
+    /// does not change it.
     pub fn board_as_seen(&self, ask: BoardRequest, now: Timestamp) -> Board {
         self.assembled(ask, false, now)
     }
@@ -42,7 +42,7 @@ impl Figures {
             line.truncated = decided.truncated;
             board.edits_told &= decided.edits_told || reading.flow.approved == 0;
             board.alerts.extend(alerts::of(source, &line, &sums, reading.failed_lately, &self.targets, now));
-            // A lost run that a person settled counts as what it was settled as.
+            // A run with an unknown outcome that a person resolved counts by the resolution.
             let unknown = reading.flow.unknown.min(line.standing.unknown);
             board.outcomes = board.outcomes.plus(&Flow { unknown, ..reading.flow });
             board.sources.push(line);
@@ -124,7 +124,7 @@ fn busiest_first(mut lines: Vec<ReviewerLine>) -> Vec<ReviewerLine> {
     lines
 }
 
-/// The queues as a ledger tells them apart: those that it knows, new ones as long as there is room, and the rest as one.
+/// Groups queues as a ledger does: its known queues, new ones up to the maximum, and the rest together.
 fn folded(
     names: impl Iterator<Item = Queue>,
     sums: Vec<Standing>,
@@ -154,7 +154,7 @@ impl Standing {
         self.oldest = self.oldest.into_iter().chain(other.oldest).min();
     }
 
-    /// `is_there`: its source was heard of late.
+    /// `is_there`: the source has been heard recently.
     fn take(&mut self, reading: &Reading, is_there: bool) {
         (self.rate, self.last) = (reading.rate, reading.last);
         self.goes(reading.lately, is_there);
@@ -164,7 +164,7 @@ impl Standing {
         self.growing_for = if self.trend == Trend::Growing { reading.growing_for } else { 0 };
     }
 
-    /// Trend and state, from the rate and from arrivals less resolves in the last three minutes.
+    /// Sets trend and state from the rate and from arrivals less resolutions in the last three minutes.
     fn goes(&mut self, lately: Option<i64>, is_there: bool) {
         let trend = Trend::of(self.pending, self.rate.as_ref(), lately);
         self.trend = if is_there { trend } else { Trend::NotKnown };
@@ -181,7 +181,7 @@ fn total(sources: &[SourceBoard], readings: &[Reading]) -> Standing {
     total.rate = match rates.as_slice() {
         [] => None,
         [only] => Some(*only),
-        // Each was watched for a time of its own.
+        // The sources were watched for different times.
         many => Some(Rate {
             arrived: many.iter().map(|rate| over_a_quarter(rate.arrived, rate.over)).sum(),
             resolved: many.iter().map(|rate| over_a_quarter(rate.resolved, rate.over)).sum(),
@@ -207,7 +207,7 @@ fn over_a_quarter(count: u64, over: i64) -> u64 {
     (count * QUARTER.unsigned_abs() + over / 2) / over
 }
 
-/// What is pending in the places of the ledger that counts.
+/// Returns pending counts by the ledger's positions.
 fn by_place(lines: &HashMap<Queue, Standing>, ledger: &Ledger) -> ByPlace {
     let places = ledger.queues().filter_map(|(queue, place)| {
         let pending = lines.get(queue)?.pending;
@@ -216,7 +216,7 @@ fn by_place(lines: &HashMap<Queue, Standing>, ledger: &Ledger) -> ByPlace {
     places.collect()
 }
 
-/// Most pending first. An empty queue that nothing happened to in the window is left out.
+/// Returns queues, most pending first, without empty queues that were idle in the window.
 fn queues(
     lines: &mut HashMap<Queue, Standing>,
     ledger: &Ledger,
@@ -235,7 +235,7 @@ fn queues(
         standing.take(&reading, is_there);
         queues.push(QueueLine { queue: queue.clone(), target: target(queue), standing });
     }
-    // In no minute yet: a queue that just came.
+    // A new queue is in no minute yet.
     queues.extend(lines.drain().map(|(queue, mut standing)| {
         standing.take(&Reading::default(), is_there);
         QueueLine { target: target(&queue), queue, standing }
@@ -247,7 +247,7 @@ fn queues(
     queues
 }
 
-/// Part by part; unknown where one of them is.
+/// Adds series part by part; `None` if one of them is unknown.
 fn summed<'a>(series: impl Iterator<Item = &'a Vec<Option<u64>>>) -> Vec<Option<u64>> {
     let mut sum: Option<Vec<Option<u64>>> = None;
     for values in series {
@@ -259,7 +259,6 @@ fn summed<'a>(series: impl Iterator<Item = &'a Vec<Option<u64>>>) -> Vec<Option<
     sum.unwrap_or_default()
 }
 
-/// By tool, over all sources.
 #[derive(Default)]
 struct Tools(HashMap<Untrusted, ToolLine>);
 

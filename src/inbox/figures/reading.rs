@@ -1,4 +1,4 @@
-//! What follows from the minutes of a ledger: rates, sparklines, growth.
+//! Derives rates, sparklines and growth from the minutes of a ledger.
 
 use std::collections::HashMap;
 
@@ -7,52 +7,52 @@ use crate::domain::{Flow, LastMinute, Minute, Rate, Timestamp};
 use super::BoardRequest;
 use super::ledger::{ByPlace, Ledger, QueueIndex, Slot};
 
-/// Rates are over so many minutes, the present one with them.
+/// Minutes in a rate, with the current one.
 const RATE: i64 = 15;
-/// So far back growth is looked for, in minutes.
+/// Minutes back for growth.
 const GROWTH: usize = 240;
-/// All of that. Minutes.
+/// Minutes back for rates and growth.
 #[expect(clippy::cast_possible_truncation, reason = "small constants")]
 pub(super) const BACK: u32 = GROWTH as u32 + RATE as u32;
-/// What failed after it was approved is told of for so long, whatever the window is. Minutes.
+/// Minutes for which failures after approval are shown, regardless of the window.
 const FAILED: i64 = 60;
-/// So many minutes may have begun since a source told its counts.
+/// Minutes that may have begun since a source sent its counts.
 const FRESH: usize = 3;
-/// A rate over less is none. Milliseconds.
+/// Shortest watched time for a rate, in milliseconds.
 const LEAST: i64 = Minute::MILLIS;
-/// A last minute of which less was watched says nothing. Milliseconds.
+/// Shortest watched part of the last minute, in milliseconds.
 const HALF: i64 = Minute::MILLIS / 2;
-/// Growing and clearing have to go on for so many minutes, the present one with them.
+/// Minutes for which growing or clearing must last, with the current one.
 const LATELY: usize = 3;
 
-/// One queue, or all of a source.
+/// The figures of a queue, or of a whole source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reading {
     /// In the window.
     pub(super) flow: Flow,
     pub(super) rate: Option<Rate>,
-    /// The last full minute; `None` where it was not watched.
+    /// The last full minute; `None` if it was not watched.
     pub(super) last: Option<LastMinute>,
-    /// Arrivals less resolves in the last three minutes that are known; `None` where none of the last quarter of an hour is.
+    /// Arrivals less resolutions in the last three known minutes; `None` without a known one in the last 15.
     pub(super) lately: Option<i64>,
     /// Pending at the end of each part of the window; the last one is now.
     pub(super) spark: Vec<Option<u64>>,
     pub(super) arrivals: Vec<Option<u64>>,
     pub(super) resolves: Vec<Option<u64>>,
-    /// Failed after it was approved, in the last hour.
+    /// Failures after approval in the last hour.
     pub(super) failed_lately: u64,
-    /// For so many minutes, more had come than gone in the quarter of an hour before each.
+    /// For this many minutes, more came than went in the 15 minutes before each.
     pub(super) growing_for: u32,
 }
 
-/// Of all, and of each queue that anything is known of.
+/// Readings of a source and of each known queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Readings {
     pub(super) all: Reading,
     pub(super) queues: HashMap<QueueIndex, Reading>,
 }
 
-/// How a window is cut into parts.
+/// The parts of a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
     first: Minute,
@@ -72,7 +72,7 @@ impl Cut {
         Self { first: last.plus(1 - window), last, per, parts: usize::try_from(parts).unwrap_or(1) }
     }
 
-    /// The part that a minute is in; the last part ends now, and the first may be shorter.
+    /// Returns the part of a minute. The last part ends now, and the first may be shorter.
     fn part(&self, minute: Minute) -> usize {
         let back = self.last.number() - minute.number();
         let part = usize::try_from(back / self.per).unwrap_or(usize::MAX);
@@ -80,7 +80,7 @@ impl Cut {
     }
 }
 
-/// Reads a ledger; `pending` is what is pending now in the queues that it tells apart, `in_all` in all of them.
+/// Reads a ledger. `pending` holds the current counts of its queues, `in_all` the count of all.
 pub(super) fn read(
     ledger: &Ledger,
     pending: &ByPlace,
@@ -108,14 +108,14 @@ pub(super) fn read(
     Readings { all: all.made(in_all), queues }
 }
 
-/// A reading that is being made.
+/// Builds a [`Reading`].
 struct Maker {
     cut: Cut,
     reading: Reading,
     rate: Rate,
-    /// Arrivals less resolves, by minutes back from now; `None` where nobody watched.
+    /// Arrivals less resolutions by minutes back from now; `None` if not watched.
     nets: Vec<Option<i64>>,
-    /// Milliseconds that somebody watched, by minutes back from now.
+    /// Watched milliseconds by minutes back from now.
     watched: Vec<i64>,
 }
 
@@ -133,7 +133,7 @@ impl Maker {
         if back < FAILED {
             self.reading.failed_lately += flow.failed;
         }
-        // What came in a time that nobody watched is no part of a rate.
+        // Arrivals in a time that was not watched do not count for the rate.
         if back < RATE && (slot.watched > 0 || back == 0) {
             self.rate.arrived += flow.arrived;
             self.rate.resolved += flow.resolved();
@@ -172,10 +172,10 @@ impl Maker {
         }
         self.reading.rate = (self.rate.over >= LEAST).then_some(self.rate);
         let known = self.nets.iter().position(Option::is_some);
-        // The present minute may have just begun. Before that, nothing is known of what came since the last look.
+        // The current minute may have just begun. Arrivals since the last look are unknown before that.
         let ends = known.map(|known| if known > 1 { known } else { 0 }).filter(|ends| *ends < RATE as usize);
         self.reading.lately = ends.map(|ends| self.nets.iter().skip(ends).take(LATELY).flatten().sum());
-        // Minutes that have just begun are as the last one that is known.
+        // Minutes that have just begun count as unchanged.
         if let Some(known) = known.filter(|known| *known <= FRESH) {
             self.nets.iter_mut().take(known).for_each(|net| *net = Some(0));
         }
