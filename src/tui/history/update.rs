@@ -1,4 +1,4 @@
-//! Lists of what is over: opened, read page by page, and left again. The queue of what is pending is not touched.
+//! Opens, pages through and closes the lists of ended actions. Does not touch the queue.
 
 use crate::domain::{ActionKey, Status};
 use crate::tui::chrome::state::Focus;
@@ -11,7 +11,7 @@ use crate::tui::queue::filter;
 
 use super::state::{More, View, ViewKind, ViewPage};
 
-/// So many rows before the end the next page is asked for.
+/// Rows before the end at which the next page is requested.
 const AHEAD: usize = 50;
 
 pub(crate) fn open(model: &mut Model, kind: ViewKind) {
@@ -28,17 +28,16 @@ pub(crate) fn open(model: &mut Model, kind: ViewKind) {
     model.effects.push(Effect::List { number: model.history.asked, ask: kind.ask() });
 }
 
-/// Back to what is pending, as it was left.
+/// Returns to the queue, which is unchanged.
 pub(crate) fn close(model: &mut Model) {
     model.screen.focus = Focus::List;
     model.screen.zoom = false;
     if model.history.open.take().is_some() {
-        // Its rows may have changed while they were not on screen.
+        // The queue's rows may have changed while they were hidden.
         model.decide.guard.changed(model.now);
     }
 }
 
-/// Reads the list again, from its beginning.
 pub(crate) fn reload(model: &mut Model) {
     model.history.asked += 1;
     let number = model.history.asked;
@@ -51,16 +50,16 @@ pub(crate) fn reload(model: &mut Model) {
     model.effects.push(Effect::List { number, ask });
 }
 
-/// A page has come; one of a list that is gone is let go of.
+/// Takes a page. Pages of a list that was closed are dropped.
 pub(crate) fn listed(model: &mut Model, number: u64, page: ViewPage) {
     let Some(view) = model.history.open.as_mut().filter(|view| view.number == number) else {
         return;
     };
-    // What was read before an action moved on is not what there is.
+    // An action that was cached before its status changed is read again.
     for row in &page.rows {
         let key = &row.entry.key;
         let Some(known) = model.preview.cached(key).map(|cached| &cached.action.row.status) else { continue };
-        // The journal may not know how it ended.
+        // The journal may not know the outcome.
         let goes_on = !known.is_final() || *known == Status::Unknown;
         let old = if row.own.is_some() { goes_on } else { *known != row.entry.row.status };
         if old {
@@ -69,12 +68,12 @@ pub(crate) fn listed(model: &mut Model, number: u64, page: ViewPage) {
     }
     let keys: Vec<ActionKey> = page.rows.iter().map(|row| row.entry.key.clone()).collect();
     view.take(page);
-    // A later read is newer than the journal.
+    // Cached actions are newer than the journal.
     keys.iter().for_each(|key| learn(model, key));
     filter::narrow_history(model);
 }
 
-/// An action was read in full: its row in the list is as old as the list.
+/// Updates the row of an action that was read in full.
 pub(crate) fn learn(model: &mut Model, key: &ActionKey) {
     let Some(cached) = model.preview.cached(key).cloned() else { return };
     if let Some(view) = &mut model.history.open {
@@ -83,7 +82,7 @@ pub(crate) fn learn(model: &mut Model, key: &ActionKey) {
     }
 }
 
-/// After every message: the next page when the cursor comes near the end, and what the rows on screen say in full.
+/// Runs after every message: requests the next page near the end, and the visible rows' actions in full.
 pub(crate) fn follow(model: &mut Model) {
     let height = usize::from(model.layout_in_panes().rows.height).max(1);
     let Some(view) = &mut model.history.open else { return };
@@ -110,7 +109,7 @@ pub(crate) fn follow(model: &mut Model) {
     }
 }
 
-/// A key that decides, in a list in which nothing can be decided.
+/// Refuses a key that decides: this list is read-only.
 pub(crate) fn refuse(model: &mut Model) {
     let keys = &model.settings.keymap;
     let (inbox, settle) = (keys.key(Command::Inbox), keys.key(Command::ResolveUnknown));

@@ -1,4 +1,4 @@
-//! The rows of what is over: where each stands, who decided, when; of a failed one the first line of its error.
+//! The rows of ended actions: status, who decided, when, and the first line of an error.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -21,7 +21,7 @@ use crate::tui::queue::slots::Slot;
 use super::state::{More, OwnDecision, View, ViewKind};
 
 const AGE: usize = 7;
-/// `Nov 19 14:22`
+/// Width of `Nov 19 14:22`.
 const MOMENT: usize = 13;
 const STATUS: usize = 11;
 
@@ -39,7 +39,7 @@ pub(crate) fn draw(model: &Model, view: &View, layout: &Layout, buf: &mut Buffer
         return;
     }
     let room = usize::from(area.height.saturating_sub(told));
-    // What could not be read takes lines from the rows; the cursor must stay in sight all the same.
+    // Lines about problems take space from the rows; the cursor must stay visible.
     let top = view.top.max((view.at() + 1).saturating_sub(room));
     let rows = (top..top + room).map_while(|nth| Some((nth, view.slot(nth)?)));
     for (line, row) in (told..).zip(rows) {
@@ -47,7 +47,7 @@ pub(crate) fn draw(model: &Model, view: &View, layout: &Layout, buf: &mut Buffer
     }
 }
 
-/// `Failed   as of 14:22, 3 m ago`
+/// Returns `Failed   as of 14:22, 3 m ago`.
 fn title(model: &Model, view: &View) -> String {
     let name = view.kind.name();
     match view.read_at {
@@ -90,7 +90,7 @@ fn empty(view: &View) -> &'static str {
     }
 }
 
-/// What is not in the list, and why: at its top, so that nobody takes the list for all there is.
+/// Draws what is missing from the list, at its top, so that it does not look complete.
 fn problems(view: &View, area: Rect, buf: &mut Buffer) -> u16 {
     let mut nth = 0;
     for problem in &view.problems {
@@ -110,8 +110,7 @@ fn problems(view: &View, area: Rect, buf: &mut Buffer) -> u16 {
     nth.min(area.height / 2)
 }
 
-/// `▌ Refund INV-8841  card expired        failed     lee    12m`, and of what was decided from here
-/// `▌ ✎ HIGH Refund INV-8841  executed   17:08`
+/// Draws a row: mark, title, reason, status, who, when.
 fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, line: u16, buf: &mut Buffer) {
     let here = nth == view.at();
     let mut pen = pen::row(model, area, line, here.then_some(model.screen.focus == Focus::List), buf);
@@ -126,7 +125,7 @@ fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, l
         pen.column(&chrome::words::risk(&row.risk), 4, theme::risk(&row.risk)).ours(" ", theme::PLAIN);
     }
     let read = model.preview.cached(&slot.entry.key).map(|cached| &cached.action);
-    // Where there is little room, the error says more than who approved it; the preview says both.
+    // On a narrow screen the error takes the space of who decided; the preview shows both.
     let who = match (area.width, view.kind) {
         (..60, ViewKind::Failed | ViewKind::Mine) => 0,
         (..60, _) => 9,
@@ -163,7 +162,6 @@ fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, l
     pen.ours(&format!("{when:>width$} ", width = time - 1), theme::PLAIN);
 }
 
-/// Why it failed, or why it was excluded.
 fn why(action: &PendingAction) -> Option<(Shown, Style)> {
     match action.row.status {
         Status::Failed | Status::Unknown => {
@@ -174,7 +172,7 @@ fn why(action: &PendingAction) -> Option<(Shown, Style)> {
     }
 }
 
-/// How long ago it was settled or ran; of what was decided from here, the time of day of that.
+/// Returns how long ago it ended; for this machine's decisions, the time of the decision.
 fn when(
     model: &Model,
     (row, own, read): (&Row, Option<&OwnDecision>, Option<&PendingAction>),
@@ -199,13 +197,12 @@ fn status_style(status: &Status) -> Style {
     }
 }
 
-/// Where an action stands says what became of this decision: not while it is pending, and not where the decision did not count.
+/// Returns true if the status results from this decision: it is not pending, and the source accepted the decision.
 const fn says_it(own: &OwnDecision, status: &Status) -> bool {
     let counted = !matches!(own.outcome, Some(Outcome::Skipped { .. } | Outcome::Failed { .. }));
     counted && !status.is_pending()
 }
 
-/// What became of a decision, as the journal knows it.
 fn said(own: &OwnDecision) -> (Shown, Style) {
     let word = match (&own.outcome, &own.ended) {
         (Some(Outcome::Approved), Some(status)) => {
