@@ -1,4 +1,4 @@
-//! The preview follows the cursor, loads what it needs, scrolls, and notes what was on screen.
+//! Loads and lays out the preview as the cursor moves, scrolls it, and records what was on screen.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,22 +25,22 @@ use super::reading_time::{OnScreen, TimeOnScreen, time_for};
 use super::search;
 use super::state::{Asked, AskedState};
 
-/// While a key is held, the preview waits until it rests for so long.
+/// The preview waits until a held key rests for this long. Milliseconds.
 const REST: i64 = 80;
-/// An action that is asked for mostly comes within so long: until then the screen stays as it was. Milliseconds.
+/// An action usually loads within this time; until then the screen stays unchanged. Milliseconds.
 const BLANK: i64 = 40;
-/// Bytes of a long text that are counted in one message: text of many scripts takes some 10 ms.
+/// Bytes of a long text counted per message: some 10 ms for text of many scripts.
 const AT_ONCE: usize = 128 << 10;
-/// Longer lines are hard to read. Columns.
+/// Widest readable line. Columns.
 const PROSE: u16 = 88;
-/// What is not under the cursor is read for its second line up to this size. Bytes.
+/// Largest action that is loaded without being under the cursor. Bytes.
 const SHORT: u64 = 64 << 10;
-/// A longer action is laid out where no key waits for it. Bytes.
+/// Larger actions are laid out in the background. Bytes.
 const LONG: usize = 256 << 10;
-/// Milliseconds until counting goes on.
+/// Milliseconds until counting continues.
 const COUNT_ON: u64 = 1;
 
-/// After every message: shows the action under the cursor, and asks for it where it is not known.
+/// Runs after every message: shows the action under the cursor and requests it if it is not cached.
 pub(crate) fn follow(model: &mut Model) {
     let target = model.here().map(|slot| slot.entry.key.clone());
     let moved = model.preview.target != target;
@@ -79,11 +79,11 @@ pub(crate) fn follow(model: &mut Model) {
     }
 }
 
-/// An empty preview that is full a moment later flickers, and costs two frames.
+/// Delays an empty preview, which would flicker if the action loads right away.
 fn hold_blank(model: &mut Model, moved: bool) {
     let shown = model.preview.shown.as_ref().filter(|shown| model.preview.target.as_ref() == Some(shown));
     let is_blank = shown.is_some_and(|shown| model.preview.loading.contains(shown));
-    // Before somebody is there, rows come and go under the cursor: they are shown at once.
+    // Before the first key, rows come and go under the cursor and are shown at once.
     if !is_blank || !model.list.touched || model.layout().text.is_empty() {
         model.preview.blank_from = None;
     } else if moved {
@@ -92,7 +92,7 @@ fn hold_blank(model: &mut Model, moved: bool) {
     }
 }
 
-/// The shown action and those near it, and all on screen where their second line needs it, unless they are known or on the way.
+/// Returns the actions to load: the shown one, its neighbours, and visible ones whose second line needs them.
 fn missing(model: &Model) -> Vec<ActionKey> {
     let Some(shown) = &model.preview.shown else { return Vec::new() };
     let preview = &model.preview;
@@ -119,7 +119,7 @@ fn missing(model: &Model) -> Vec<ActionKey> {
     wanted
 }
 
-/// The actions after the one under the cursor, and before it where it is no long one: past a header, too.
+/// Returns the actions after and before the cursor, skipping headers; the one before only if it is short.
 fn near(model: &Model) -> [Option<&Slot>; 2] {
     let short = |slot: &&Slot| slot.entry.row.size <= SHORT;
     if let Some(view) = &model.history.open {
@@ -136,19 +136,19 @@ fn near(model: &Model) -> [Option<&Slot>; 2] {
     [after, before.filter(short)]
 }
 
-/// Wraps the text again when anything it depends on is another.
+/// Lays out the page again if any of its inputs changed.
 pub(crate) fn make_page(model: &mut Model) {
     make_context(model);
     let made = made(model, model.preview.tab, model.layout().text.width);
     if model.preview.page.as_ref().map(|page| &page.of) != made.as_ref() {
         let before = model.preview.page.take().filter(|page| {
-            // Folds are other blocks, and have a cursor that stays.
+            // A page with other folds has other blocks; its cursor is kept by `reader`.
             made.as_ref().is_some_and(|made| page.of.is_other_width(made))
         });
         let wanted = made.and_then(|made| to_lay_out(model, made));
         match wanted {
             Some(wanted) if is_long(&wanted) && !model.preview.stacked => {
-                // The same text at another width stays until then.
+                // Until it is laid out, the page at the old width stays.
                 model.preview.page = before;
                 if model.preview.laying.as_ref() != Some(&wanted.of) {
                     model.preview.laying = Some(wanted.of.clone());
@@ -173,17 +173,17 @@ pub(crate) fn make_page(model: &mut Model) {
     search::follow(model);
     let last = last_top(model);
     model.preview.top = model.preview.top.min(last);
-    // Where the text was scrolled away from the cursor, it comes along.
+    // If the text was scrolled away from the cursor, the cursor follows.
     let bottom = model.preview.top + usize::from(model.layout().text.height).saturating_sub(1);
     model.preview.cursor = model.preview.cursor.clamp(model.preview.top, bottom);
 }
 
-/// A page whose text is long enough that a key would wait for its layout.
+/// Returns true if laying out the page would delay keys.
 fn is_long(page: &ToLayOut) -> bool {
     page.cached.action.raw.as_str().len().max(page.cached.action.input.as_str().len()) > LONG
 }
 
-/// A long page is laid out. Where another one is wanted by now, that one is on its way.
+/// Takes a page that was laid out in the background, unless another one is wanted by now.
 pub(crate) fn laid_out(model: &mut Model, page: Page) {
     if model.preview.laying.as_ref() != Some(&page.of) {
         return;
@@ -197,7 +197,7 @@ pub(crate) fn laid_out(model: &mut Model, page: Page) {
     }
 }
 
-/// Puts the cursor of the Raw tab on a line of its text: once the page is there, where it is laid out elsewhere.
+/// Puts the cursor of the Raw tab on a line of its text, once the page is there.
 pub(crate) fn go_to_line(model: &mut Model, line: usize) {
     let height = usize::from(model.layout().text.height).max(1);
     let Some(page) = &mut model.preview.page else {
@@ -210,7 +210,7 @@ pub(crate) fn go_to_line(model: &mut Model, line: usize) {
     }
 }
 
-/// What stood at the top of the page before stays there, where it is the same text.
+/// Shows a page. If its text is the same, the line at the top stays at the top.
 fn show_page(model: &mut Model, before: Option<Page>, page: Option<Page>) {
     model.preview.page = page;
     if let (Some(before), Some(page)) = (before, &mut model.preview.page) {
@@ -219,7 +219,7 @@ fn show_page(model: &mut Model, before: Option<Page>, page: Option<Page>) {
     }
 }
 
-/// The Context tab beside the preview; it holds little, and does not scroll.
+/// Lays out the Context tab next to the preview. It is short and does not scroll.
 fn make_context(model: &mut Model) {
     let made = made(model, Tab::Context, model.layout().context.width);
     if model.preview.context.as_ref().map(|page| &page.of) != made.as_ref() {
@@ -245,7 +245,7 @@ fn made(model: &Model, tab: Tab, width: u16) -> Option<Made> {
     let wraps = model.preview.wrap && tab == Tab::Rendered;
     let width = if wraps { width.min(PROSE) } else { width };
     let status = &cached.action.row.status;
-    // Of what is over, the edits that it was approved with.
+    // For an ended action, the edits that it was approved with.
     let decided = cached.action.user_edits.as_ref().filter(|_| !status.is_pending());
     let here = model.here().filter(|slot| tab == Tab::Context && slot.entry.key == *key);
     (width > 0).then(|| Made {
@@ -268,7 +268,7 @@ fn made(model: &Model, tab: Tab, width: u16) -> Option<Made> {
     })
 }
 
-/// What those are called who did something to an action, as far as the page names them, and it is not their subject.
+/// Returns the display names that the page needs, if they differ from the subjects.
 fn called(model: &Model, key: &ActionKey, cached: &Cached, tab: Tab) -> Vec<(Untrusted, Shown)> {
     let action = &cached.action;
     let mut subjects: Vec<&Untrusted> = action.approvals.iter().map(|approval| &approval.by).collect();
@@ -293,7 +293,7 @@ fn last_top(model: &Model) -> usize {
 }
 
 pub(crate) fn scroll(model: &mut Model, way: Direction, by: usize) {
-    // The end of a long text is known when all of it is counted: it is gone to then.
+    // The end of a long text is not known before all of it is counted.
     model.preview.to_end = way == Direction::Down && by == usize::MAX;
     if !model.preview.to_end || model.preview.page.as_ref().is_none_or(Page::is_counted) {
         model.preview.top = command::shift(model.preview.top, way, by).min(last_top(model));
@@ -338,7 +338,6 @@ pub(crate) fn show_tab(model: &mut Model, tab: Tab) {
     to_the_top(model);
 }
 
-/// What is shown is another text.
 fn to_the_top(model: &mut Model) {
     (model.preview.top, model.preview.left) = (0, 0);
     (model.preview.to_end, model.preview.to_line) = (false, None);
@@ -347,7 +346,7 @@ fn to_the_top(model: &mut Model) {
 pub(crate) fn loaded(model: &mut Model, actions: Vec<(ActionKey, Result<Arc<Cached>, Problem>)>) {
     for (key, answer) in actions {
         let flags = flags_in_list(model, &key);
-        // Of what was fetched ahead, the list shows what is to know of it, and its second line.
+        // The list shows details of actions that were loaded ahead.
         let shows_more = model.history.open.is_some() || model.settings.density == Density::Comfortable;
         model.screen.dirty |= model.preview.target.as_ref() == Some(&key) || shows_more;
         model.preview.loading.remove(&key);
@@ -368,7 +367,7 @@ fn flags_in_list(model: &Model, key: &ActionKey) -> Option<Flags> {
     model.queue.get(key).map(|slot| model.flags_of(slot))
 }
 
-/// The screen shows the model as it is: notes what the reviewer has now had before their eyes.
+/// Runs when the screen shows the model: records what the reviewer has now seen.
 pub(crate) fn drawn(model: &mut Model) {
     model.decide.guard.drawn();
     if let Some(Modal::Review(sheet)) = &mut model.modal
@@ -387,7 +386,6 @@ pub(crate) fn drawn(model: &mut Model) {
     }
 }
 
-/// Remembers the content that is on screen, for showing later what changed.
 fn note_sight(model: &mut Model) {
     let Some(page) = model.preview.page.as_ref().filter(|page| is_visible(model, page)) else { return };
     let (key, digest) = (page.of.key.clone(), page.of.digest);
@@ -396,7 +394,7 @@ fn note_sight(model: &mut Model) {
     }
 }
 
-/// The page can be seen, with the line that says what a decision on it is about.
+/// Returns true if the page is visible together with the trusted line.
 fn is_visible(model: &Model, page: &Page) -> bool {
     let layout = model.layout();
     model.modal.is_none()
@@ -405,7 +403,7 @@ fn is_visible(model: &Model, page: &Page) -> bool {
         && model.preview.target.as_ref() == Some(&page.of.key)
 }
 
-/// Which lines of the page are on screen. An edit form does not count: it shows neither the note nor what approving does.
+/// Returns the lines on screen. An edit form does not count, because it does not show what approving does.
 fn on_screen(model: &Model) -> Option<OnScreen> {
     let page = model.preview.page.as_ref().filter(|page| is_visible(model, page))?;
     let what = page.of.clone();
@@ -414,14 +412,14 @@ fn on_screen(model: &Model) -> Option<OnScreen> {
         return Some(OnScreen { what, lines: Vec::new(), needed: None, each: 0, is_part: false });
     }
     let height = usize::from(model.layout().text.height);
-    // A jump to the end shows the end only: every line counts.
+    // After a jump to the end only the last lines count.
     let lines = whole(page, model.preview.top, height, model.preview.left);
     let needed = page.is_counted().then(|| page.len());
     let all = needed.is_some_and(|rows| rows <= height && (0..rows).all(|row| page.fits(row)));
     Some(OnScreen { what, lines, needed, each: time_for(page, height), is_part: !all })
 }
 
-/// Before a message is taken: time passed with the screen as it was, and with it something may have been read.
+/// Runs before every message: counts the time that passed, after which content may be read.
 pub(crate) fn pass(model: &mut Model) {
     let Some((key, digest, seen)) = model.reader.reading.pass(model.now) else { return };
     let is_of_now = model.preview.cached(&key).is_some_and(|cached| model.reads(&key, cached) == digest);
@@ -430,12 +428,11 @@ pub(crate) fn pass(model: &mut Model) {
     }
 }
 
-/// Something lies over the text.
 pub(crate) fn covered(model: &mut Model) {
     model.reader.reading.shows(None, model.now);
 }
 
-/// The rows on screen of which nothing is beyond its sides.
+/// Returns the rows on screen that are visible in full width.
 fn whole(page: &Page, top: usize, height: usize, left: usize) -> Vec<Range<usize>> {
     let rows = top..page.len().min(top + height);
     if page.of.wrap {
@@ -452,9 +449,9 @@ fn note(model: &mut Model, key: ActionKey, digest: Digest, seen: Seen) {
     model.effects.push(Effect::Save(vec![Write::Seen { key, digest, seen }]));
 }
 
-// Tabs with a question ask it when they are opened, and again when their action moved on.
+// Tabs that ask the source when they are opened, and again when their action changed.
 
-/// After every message.
+/// Runs after every message.
 pub(crate) fn fetch_tabs(model: &mut Model) {
     let beside = (!model.layout().context.is_empty()).then_some(Question::Context);
     for question in model.preview.tab.question().into_iter().chain(beside) {
@@ -472,8 +469,8 @@ fn fetch(model: &mut Model, question: Question) {
     }
 }
 
-/// The action and what shares its batch, its mission or its session, as far as they are listed; alone where its source does not ask
-/// for that.
+/// Returns the action and listed ones of the same batch, mission or session; only the action if its source needs no
+/// others.
 fn beside(model: &Model, key: &ActionKey) -> Vec<Row> {
     let Some(Entry { row: own, .. }) = model.queue.get(key).map(|slot| &*slot.entry) else {
         return Vec::new();
@@ -493,7 +490,6 @@ fn beside(model: &Model, key: &ActionKey) -> Vec<Row> {
     beside.map(|entry| entry.row.clone()).collect()
 }
 
-/// Where it stands, as far as this inbox has heard.
 fn stood(model: &Model, key: &ActionKey) -> Option<AskedState> {
     let row = model.here().map(|slot| &slot.entry).filter(|entry| entry.key == *key).map(|entry| &entry.row);
     let read = model.preview.cached(key).map(|cached| &cached.action.row);
@@ -509,14 +505,13 @@ pub(crate) fn told(model: &mut Model, asked: Asked, stood: AskedState, answer: R
     model.reader.answers.keep(asked, stood, answer);
 }
 
-/// All of it is asked for again when it is looked at.
 pub(crate) fn forget(model: &mut Model) {
     model.reader.answers.clear();
 }
 
-// Tells the journal for how long each content was on screen.
+// Time on screen, recorded in the journal.
 
-/// Before a message is taken: the screen stood as it was until now.
+/// Runs before every message: counts the time that passed.
 pub(crate) fn time_passed(model: &mut Model, what: &What) {
     let looked = model.reader.time.pass(model.now);
     if matches!(what, What::Key(_) | What::Mouse(_) | What::Paste(_) | What::Intent(_)) {
@@ -525,7 +520,7 @@ pub(crate) fn time_passed(model: &mut Model, what: &What) {
     save(model, looked);
 }
 
-/// The screen was drawn: which content is on it.
+/// Runs after drawing: notes which content is on screen.
 pub(crate) fn note_on_screen(model: &mut Model, covered: bool) {
     let on = match (&model.modal, &model.preview.page) {
         _ if covered => None,
@@ -541,7 +536,7 @@ pub(crate) fn note_on_screen(model: &mut Model, covered: bool) {
     save(model, looked);
 }
 
-/// Nothing is on screen any more.
+/// Saves the time at the end of the program.
 pub(crate) fn close_reading_time(model: &mut Model) {
     let looked = model.reader.time.shows(None);
     save(model, looked);

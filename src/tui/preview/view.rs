@@ -1,4 +1,4 @@
-//! The action under the cursor, in full.
+//! Draws the preview, and the trusted line above it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -43,7 +43,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     foot(model, slot, layout, buf);
 }
 
-/// What to know before a key is pressed, as much of it as there is room for: the Context tab has all of it.
+/// Draws the warnings about deciding, as many as fit; the Context tab shows all.
 fn notes(model: &Model, area: Rect, buf: &mut Buffer) {
     if area.is_empty() {
         return;
@@ -59,7 +59,6 @@ fn notes(model: &Model, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// The title; at its end what asks for a second look, and the time that is left.
 fn titled(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
     let (short, long) = model.flags_of(slot).kind();
     let flag = if area.width < 56 { short } else { long };
@@ -74,7 +73,6 @@ fn titled(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
         .ours(&end, theme::WARN);
 }
 
-/// The pages, and how much of this one is on screen and was read.
 fn foot(model: &Model, slot: &Slot, layout: &Layout, buf: &mut Buffer) {
     let several = model.list.sources.len() > 1;
     let source = if several { format!("{}   ", slot.entry.key.source) } else { String::new() };
@@ -91,25 +89,23 @@ fn foot(model: &Model, slot: &Slot, layout: &Layout, buf: &mut Buffer) {
         pen.ours(name, *style);
     }
     if !all {
-        // Where the others are not named, the key says that there are some.
+        // Without room for their names, a hint says that there are tabs.
         pen.ours(&format!("  {} tabs", model.settings.keymap.key(Command::NextTab)), theme::DIM);
     }
     let said = [said, short].into_iter().find(|said| said.width() < pen.left()).unwrap_or_default();
     pen.right(&said, theme::DIM);
 }
 
-/// The page begins with its badges, and its beginning is on screen.
 fn says_so_itself(model: &Model) -> bool {
     model.preview.top == 0 && matches!(model.preview.tab, Tab::Rendered | Tab::Raw)
 }
 
-/// The countdown of what can still be decided.
 fn expiry(model: &Model, slot: &Slot) -> String {
     let at = slot.entry.row.expires_at.filter(|_| slot.is_pending());
     at.map_or_else(String::new, |at| chrome::words::expires_in(at, model.now))
 }
 
-/// ` Rendered  [Diff 2]  Raw  Context`
+/// Returns ` Rendered  [Diff 2]  Raw  Context`.
 fn tabs(model: &Model, slot: &Slot) -> Vec<(String, Style)> {
     let edits = model.edits_of(&slot.entry.key).map_or(0, |edits| edits.keys().len());
     let named = |tab: Tab| {
@@ -149,14 +145,13 @@ fn content(model: &Model, area: Rect, buf: &mut Buffer) {
     };
     let found = model.preview.search.as_ref().map(Search::found).unwrap_or_default();
     if has_cursor(model) && model.preview.cursor >= model.preview.top {
-        // The margin, so that the text has the width it is wrapped at.
+        // The cursor is drawn in the margin, to keep the text's width.
         let margin = Rect { x: area.x.saturating_sub(1), width: 1, ..area };
         Pen::new(buf, margin, (model.preview.cursor - model.preview.top) as u16).ours(">", theme::BOLD);
     }
     text_rows(model, page, (model.preview.top, model.preview.left, found), area, buf);
 }
 
-/// What stands around the action, beside what it is.
 fn context(model: &Model, area: Rect, buf: &mut Buffer) {
     let Some(page) = model.preview.context.as_ref().filter(|_| !area.is_empty()) else { return };
     if model.preview.shown.as_ref() != Some(&page.of.key) {
@@ -172,7 +167,6 @@ fn context(model: &Model, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// The rows of a page from one on, the first column that is on screen, and what is looked for in them.
 fn text_rows(
     model: &Model,
     page: &Page,
@@ -213,14 +207,13 @@ const fn style_of(kind: Kind) -> Style {
     }
 }
 
-/// On a batch's header: what the batch is.
 fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if model.history.open.is_some() {
         return;
     }
     let Some(group) = model.queue.group_here() else { return };
     let mut area = layout.preview;
-    // Where the trusted line divides list and preview, the first row stays a rule.
+    // If the trusted line divides list and preview, its first row stays a rule.
     take_top(&mut area, u16::from(layout.head.is_empty()));
     let area = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     if group.key == GroupKey::ToResolve {
@@ -251,7 +244,7 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
     Pen::new(buf, area, 4).ours(&hint, theme::DIM);
 }
 
-/// A decision from here that was lost sight of, and the source does not show its action.
+/// Draws a decision with an unknown outcome whose action the source does not show.
 fn lost(model: &Model, area: Rect, buf: &mut Buffer) {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
     let next = match model.submit.look_again {
@@ -265,7 +258,6 @@ fn lost(model: &Model, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// On the header of what is to be settled.
 fn to_settle(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
     let mut slots = group.slots.iter().filter_map(|index| model.queue.slot(*index));
@@ -302,13 +294,12 @@ fn note(model: &Model, layout: &Layout) -> String {
     if model.screen.focus == Focus::Preview { format!("{down}/{up} scroll   {at}") } else { at }
 }
 
-/// `/word  match 2 of 9`
+/// Returns `/word  match 2 of 9`.
 fn searching(search: &Search) -> String {
     let end = if search.typing { "_" } else { "" };
     format!("/{}{end}   {}", text::part(&search.text).cut(24).plain(), search.count())
 }
 
-/// The same where the trusted line has to hold it.
 fn short_note(model: &Model, layout: &Layout) -> String {
     let at = position(model, layout);
     match &model.preview.search {
@@ -319,7 +310,7 @@ fn short_note(model: &Model, layout: &Layout) -> String {
     }
 }
 
-/// `1-21/38`; `1-21/38+` while the rows of a very long text are being counted.
+/// Returns `1-21/38`, or `1-21/38+` while the rows of a long text are being counted.
 fn position(model: &Model, layout: &Layout) -> String {
     let Some(page) = &model.preview.page else { return String::new() };
     let first = (model.preview.top + 1).min(page.len());
@@ -327,18 +318,18 @@ fn position(model: &Model, layout: &Layout) -> String {
     format!("{first}-{last}/{}{}", page.len(), if page.is_counted() { "" } else { "+" })
 }
 
-// What a decision key is about, in our own words above anything an agent wrote: tool, risk, and what approving does. Never scrolls.
+// The trusted line: tool, risk and effect of approving in placet's words, above any foreign text. It never scrolls.
 
-/// A tool's name takes this many columns at most, so that its risk stays beside it.
+/// Longest tool name, so that the risk stays next to it. Columns.
 const NAME: usize = 28;
 
-/// On the inbox: the action under the cursor, and what is marked.
+/// Draws the trusted line for the action under the cursor, and the marked ones.
 pub(crate) fn draw_trusted(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let area = layout.trusted;
     if area.is_empty() {
         return;
     }
-    // Between a list and the preview below it, without a line of its own: a rule.
+    // Between a list and a preview below it, the line is drawn as a rule.
     let divides = layout.head.is_empty() && !layout.preview.is_empty();
     if divides {
         rule(model, area, buf);
@@ -358,7 +349,7 @@ pub(crate) fn draw_trusted(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if !marked.is_empty() {
         let marks = ours(format!("{} marked: ", marked.iter().map(|(.., n)| n).sum::<usize>()), theme::BOLD);
         let room = columns.saturating_sub(marks.0.width());
-        // What is marked takes both rows where one does not name it all.
+        // Marks use both rows if one cannot name them all.
         let mut line = vec![marks];
         if some_width(marked) <= room || area.height < 2 {
             line.extend(some(marked, room));
@@ -391,7 +382,6 @@ fn one(row: &Row, width: usize, height: usize) -> Vec<Parts> {
     vec![head(&row.tool, &row.risk, width)]
 }
 
-/// On the review sheet: every tool that is decided on.
 pub(crate) fn of_review(tools: &[(Untrusted, Risk, usize)], width: usize) -> Vec<Parts> {
     match tools {
         [] => Vec::new(),
@@ -404,7 +394,7 @@ pub(crate) fn of_review(tools: &[(Untrusted, Risk, usize)], width: usize) -> Vec
     }
 }
 
-/// Tool, risk and what approving does: in one row where it fits, or there is one only. That it cannot be undone is not cut off.
+/// Returns tool, risk and effect of approving in one or two rows. That it cannot be undone is never cut off.
 fn rows(tool: &Untrusted, risk: &Risk, width: usize, height: usize) -> Vec<Parts> {
     let mut line = head(tool, risk, width);
     let (does, undone) = does(tool);
@@ -427,11 +417,11 @@ fn head(tool: &Untrusted, risk: &Risk, width: usize) -> Parts {
     vec![(text::identifier(tool).cut(room), theme::BOLD), ours(" · ", theme::DIM), (word, theme::risk(risk))]
 }
 
-/// `sends money back to a customer`, ` · cannot be undone`
+/// Returns `sends money back to a customer` and ` · cannot be undone`.
 fn does(name: &Untrusted) -> (Shown, &'static str) {
     let does = tool::definition(name.as_raw()).approving.as_deref().unwrap_or(words::NO_DESCRIPTION);
     match tool::showing(name.as_raw()).and_then(|showing| showing.reversible.as_ref()) {
-        // It is said once.
+        // The description may say it, too.
         Some(Reversible::No) => {
             (Shown::ours(does.split(';').next().unwrap_or(does)), words::AND_CANNOT_BE_UNDONE)
         }
@@ -439,7 +429,7 @@ fn does(name: &Untrusted) -> (Shown, &'static str) {
     }
 }
 
-/// `3 refund_payment CRITICAL, 2 save_document low, +4 tools`, in so many columns.
+/// Returns `3 refund_payment CRITICAL, 2 save_document low, +4 tools` in `columns`.
 fn some(tools: &[(Untrusted, Risk, usize)], columns: usize) -> Parts {
     let (mut parts, mut left) = (Parts::new(), columns);
     for (nth, (tool, risk, n)) in tools.iter().enumerate() {
@@ -464,12 +454,10 @@ fn some(tools: &[(Untrusted, Risk, usize)], columns: usize) -> Parts {
     parts
 }
 
-/// What naming all of them takes.
 fn some_width(tools: &[(Untrusted, Risk, usize)]) -> usize {
     some(tools, usize::MAX).iter().map(|(part, _)| part.width()).sum()
 }
 
-/// How many parts fit in a row.
 fn fitting(line: &Parts, width: usize) -> usize {
     let mut used = 0;
     line.iter()
@@ -480,9 +468,7 @@ fn fitting(line: &Parts, width: usize) -> usize {
         .count()
 }
 
-// The links of an action, each with its whole target, before one is opened.
-
-/// Returns where the selected link begins.
+/// Returns the position of the selected link.
 pub(crate) fn draw_links(
     model: &Model,
     sheet: &LinksSheet,
@@ -513,7 +499,7 @@ pub(crate) fn draw_links(
         ("Go where?", words::place_keys(&open, &back))
     };
     let body = sheet_frame(model, area, (width, rows as u16 + 4), title, &note, buf);
-    // The selected link stands in full, also where not all fit.
+    // The selected link is shown in full, even if not all links fit.
     let before: usize = links.iter().take(sheet.at + 1).map(Vec::len).sum();
     let mut skip = (before + 1).saturating_sub(usize::from(body.height));
     let mut y = 1;
