@@ -1,4 +1,4 @@
-//! Where each row of the list stands: order, groups, filter, folds. All of it changes only when the reviewer asks.
+//! Arranges the rows of the list: order, groups, filter, folds. These change only when the reviewer asks.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,8 @@ use super::state::{Cursor, Line, Queue};
 use super::tally::Tally;
 
 impl Queue {
-    /// Takes in what waits and lets go of what is settled. The cursor stays on its row, on its line of the screen,
-    /// or goes to the nearest row that is left. What a filter shows of what came must be found out: [`Self::filter`].
+    /// Takes in waiting arrivals and drops settled rows. The cursor stays on its row and screen line, or moves to the
+    /// nearest remaining row. The caller must run [`Self::filter`] over new rows.
     pub(crate) fn take_in(&mut self) {
         let nearest = self.survivors();
         self.reloads += 1;
@@ -30,13 +30,13 @@ impl Queue {
         self.weave_in_held(nearest);
     }
 
-    /// Takes in what waits. The cursor stays on its row, on its line of the screen.
+    /// Takes in waiting arrivals. The cursor stays on its row and screen line.
     pub(crate) fn take_in_held(&mut self) {
         self.weave_in_held(self.survivors());
     }
 
-    /// The same while a list comes page by page: what came is shown each time that there is twice as much of it, so that 100 pages do
-    /// not take 100 times as long as one.
+    /// Takes in arrivals while a list loads page by page. New rows are shown each time their number doubles, so that
+    /// loading 100 pages does not cost 100 times as much as one.
     pub(crate) fn take_in_page(&mut self) {
         let shown = self.groups.iter().map(|group| group.slots.len()).sum::<usize>();
         if self.slots.len() + self.held.len() < shown * 2 {
@@ -53,7 +53,7 @@ impl Queue {
         self.put_cursor(nearest, screen_line);
     }
 
-    /// Puts the cursor on the first of these that is there, on the same line of the screen.
+    /// Puts the cursor on the first of these that is still listed, on the same line of the screen.
     fn put_cursor(&mut self, nearest: Vec<Cursor>, screen_line: usize) {
         self.cursor = nearest.into_iter().find(|cursor| match cursor {
             Cursor::Action(key) => self.is_shown(key),
@@ -62,7 +62,7 @@ impl Queue {
         self.stay(None, screen_line);
     }
 
-    /// Shows what came page by page, where the rest does not come.
+    /// Shows rows of a list that stopped loading before its last page.
     pub(crate) fn show_pages(&mut self) {
         if self.is_woven {
             self.take_in_held();
@@ -71,12 +71,12 @@ impl Queue {
 
     fn weave_held(&mut self) {
         let held = std::mem::take(&mut self.held);
-        // The filter has not looked at them yet.
+        // The filter was not run over them yet.
         let hidden = if self.shown.is_some() { held.keys().cloned().collect() } else { HashSet::new() };
         self.weave_in(held.into_values().map(Slot::arrived).collect(), &hidden);
     }
 
-    /// Takes these settled rows out of the list, unless the cursor is on one or on its header. Returns whether any went.
+    /// Removes these settled rows, except at the cursor or below its header. Returns true if any was removed.
     pub(crate) fn drop_settled(&mut self, due: &HashSet<ActionKey>) -> bool {
         let (nearest, screen_line) = (self.survivors(), self.at.saturating_sub(self.top));
         let under_cursor = match &self.cursor {
@@ -101,7 +101,7 @@ impl Queue {
         true
     }
 
-    /// Takes such rows out of the list; those behind them take their places.
+    /// Removes rows with `swap_remove` and returns them.
     fn let_go(&mut self, goes: impl Fn(&Slot) -> bool) -> Vec<Slot> {
         let over = self.slots.iter().enumerate().filter(|(_, slot)| goes(slot));
         let over: Vec<usize> = over.map(|(index, _)| index).collect();
@@ -109,7 +109,6 @@ impl Queue {
             return Vec::new();
         }
         self.has_left = true;
-        // What stands at each place now, by its index of before.
         let mut stands: Vec<u32> = (0..self.slots.len() as u32).collect();
         let mut gone = Vec::with_capacity(over.len());
         for index in over.into_iter().rev() {
@@ -140,7 +139,7 @@ impl Queue {
         gone
     }
 
-    /// Folds of groups that are gone are forgotten; and batches and groups, once most of them are empty.
+    /// Forgets folds of empty groups; and batches and groups, once most are empty.
     fn forget_empty(&mut self) {
         let mut buckets = vec![false; self.buckets.len()];
         let mut batches: HashSet<u32> = HashSet::new();
@@ -160,8 +159,8 @@ impl Queue {
         }
     }
 
-    /// Puts what is unknown first, with new rows for what the list did not have, and takes in nothing else. The cursor stays on its
-    /// row. What a filter shows must be found out anew: [`Self::filter`].
+    /// Moves rows with unknown outcomes to the top, adding rows for actions that are not listed. The cursor stays on
+    /// its row. The caller must run [`Self::filter`] again.
     pub(crate) fn put_lost_first(&mut self, entries: Vec<Entry>) {
         let nearest = self.survivors();
         let screen_line = self.at.saturating_sub(self.top);
@@ -190,7 +189,7 @@ impl Queue {
         self.stay(None, screen_line);
     }
 
-    /// The cursor, then what stands below it, then what stands above: where it may go when rows leave.
+    /// Returns where the cursor may go when rows leave: the cursor itself, rows below it, rows above it.
     fn survivors(&self) -> Vec<Cursor> {
         let Some(cursor) = self.cursor.clone() else { return Vec::new() };
         let open = |line: &&Line| match line {
@@ -203,12 +202,12 @@ impl Queue {
         std::iter::once(cursor).chain(near).collect()
     }
 
-    /// Begins to put the rows in another order: [`Self::sort_some`] goes on with it.
+    /// Begins to sort; [`Self::sort_some`] continues.
     pub(crate) fn begin_sort(&mut self, by: SortBy) {
         self.sorting = Some(self.sorting_by(by));
     }
 
-    /// Looks at so many rows for another order. The cursor then stays on its row. Gives the order's name when that was the last of them.
+    /// Processes at most `most` rows. Returns the order once it is complete; the cursor then stays on its row.
     pub(crate) fn sort_some(&mut self, most: usize) -> Option<SortBy> {
         let mut sorting = self.sorting.take()?;
         if sorting.is_late(self.slots.len(), self.stands()) {
@@ -230,23 +229,22 @@ impl Queue {
         Sorting::new(by, &self.order, self.tally.kinds(), self.stands())
     }
 
-    /// Another value as soon as an order that is looked for may be another.
+    /// Returns a value that changes whenever a running sort may be outdated.
     const fn stands(&self) -> (u64, u32) {
         (self.arrangement, self.strays)
     }
 
-    /// Another order is looked for.
     pub(crate) const fn is_sorting(&self) -> bool {
         self.sorting.is_some()
     }
 
-    /// Begins to group the rows otherwise: [`Self::regroup_some`] goes on with it.
+    /// Begins to group; [`Self::regroup_some`] continues.
     pub(crate) fn begin_regroup(&mut self, by: GroupBy) {
         self.regrouping = Some(Regrouping::new(by, self.arrangement));
     }
 
-    /// Looks at so many rows for another grouping. The cursor then stays on its row, or goes to the header of a folded group that it is
-    /// in. Gives the grouping when that was the last of them.
+    /// Processes at most `most` rows. Returns the grouping once it is complete; the cursor then stays on its row, or
+    /// moves to the header of its folded group.
     pub(crate) fn regroup_some(&mut self, most: usize) -> Option<GroupBy> {
         match self.regrouping.take()?.look(&self.slots, self.arrangement, most) {
             Ok(Regrouped { by, buckets, of }) => {
@@ -265,17 +263,15 @@ impl Queue {
         }
     }
 
-    /// A grouping is looked for.
     pub(crate) const fn is_regrouping(&self) -> bool {
         self.regrouping.is_some()
     }
 
-    /// Shows those rows only whose place is true, by index; `None` shows all.
+    /// Shows only the rows whose entry is true, by index; `None` shows all.
     pub(crate) fn filter(&mut self, shown: Option<Vec<bool>>) {
         self.rearrange(|queue| queue.shown = shown);
     }
 
-    /// These are out of sight, and no others.
     pub(crate) fn put_away(&mut self, keys: HashSet<ActionKey>) {
         self.rearrange(|queue| {
             for slot in &mut queue.slots {
@@ -290,12 +286,11 @@ impl Queue {
         });
     }
 
-    /// By index, what the filter shows.
     pub(crate) fn shown(&self) -> Option<&[bool]> {
         self.shown.as_deref()
     }
 
-    /// Indices of all actions in the order of the list, filtered out ones too.
+    /// Indices of all actions in list order, including filtered ones.
     pub(crate) fn order(&self) -> &[u32] {
         &self.order
     }
@@ -319,7 +314,7 @@ impl Queue {
         self.stay(near, screen_line);
     }
 
-    /// After rows moved: the cursor is on its row, or else near it, on the same line of the screen.
+    /// Puts the cursor on its row after rows moved, or near it, on the same line of the screen.
     pub(crate) fn stay(&mut self, near: Option<u32>, screen_line: usize) {
         let is_there = match &self.cursor {
             Some(Cursor::Action(key)) => self.is_shown(key),
@@ -340,7 +335,7 @@ impl Queue {
     }
 
     fn put_in_order(&mut self) {
-        // From the order of before: rows that stay in order are put in order quickly.
+        // Starting from the previous order, which is nearly sorted.
         if self.order.len() != self.slots.len() {
             self.order = (0..self.slots.len() as u32).collect();
         }
@@ -366,18 +361,18 @@ impl Queue {
         self.forget_turned();
     }
 
-    /// Folds of groups that are gone are forgotten; those of another grouping would be wrong here anyway.
+    /// Forgets folds of groups that no longer exist.
     fn forget_turned(&mut self) {
         let buckets = &self.buckets;
         self.turned.retain(|key| buckets.number(key).is_some());
     }
 
-    /// Near-identical actions are one row until somebody opens it.
+    /// Groups of near-identical actions are folded by default.
     fn folds(&self) -> bool {
         self.group_by == GroupBy::Shape
     }
 
-    /// Groups of what is shown, each where its first action stands.
+    /// Builds the groups of the visible rows; each stands where its first action does.
     pub(crate) fn arrange(&mut self) {
         self.arrangement += 1;
         self.marks.changed();
@@ -391,7 +386,7 @@ impl Queue {
         self.group_of_bucket.clear();
         self.group_of_bucket.resize(self.buckets.len(), NOWHERE);
         let folds = self.folds();
-        // By rank, the batches of what is shown: the second pass needs no row.
+        // The batch of each visible row by rank, so that the second pass needs no row.
         let mut batches = vec![NOWHERE; self.order.len()];
         for (rank, index) in self.order.iter().enumerate() {
             let Some(slot) = self.slots.get_mut(*index as usize) else { continue };
@@ -420,7 +415,7 @@ impl Queue {
                 *batch = slot.batch;
             }
             if let Some(group) = self.groups.get_mut(*group as usize) {
-                // Its rank, until all of them have one.
+                // Ranks for now; `count_batches` replaces them by indices.
                 group.slots.push(rank as u32);
                 group.open += usize::from(group.key.counts(slot));
             }
@@ -428,7 +423,7 @@ impl Queue {
         self.count_batches(&batches);
     }
 
-    /// Counts the batches of each group, and puts indices where the ranks of its rows stood.
+    /// Counts the batches of each group and replaces ranks by indices.
     fn count_batches(&mut self, batches: &[u32]) {
         let mut last = vec![NOWHERE; self.batches.len()];
         for (nth, group) in self.groups.iter_mut().enumerate() {
@@ -443,7 +438,7 @@ impl Queue {
         }
     }
 
-    /// Folds or unfolds a group. A cursor inside a folding group goes to its header.
+    /// Folds or unfolds a group. A cursor inside it moves to its header.
     pub(crate) fn fold(&mut self, group: u32, folded: bool) {
         let inside = self.here().is_some_and(|slot| slot.group == group);
         let folds = self.folds();
@@ -477,7 +472,6 @@ impl Queue {
         self.lines.clear();
         for (index, group) in self.groups.iter_mut().enumerate() {
             group.line = self.lines.len();
-            // An action alone needs no header.
             if !group.is_single() {
                 self.lines.push(Line::Header(index as u32));
             }
@@ -488,14 +482,14 @@ impl Queue {
         self.find_cursor();
     }
 
-    /// Finds the cursor's line again, and the line where a range began.
+    /// Finds the lines of the cursor and of a range's start again.
     pub(crate) fn find_cursor(&mut self) {
         self.at = self.cursor.as_ref().and_then(|cursor| self.locate(cursor)).unwrap_or_default();
         let anchor = self.anchor.take();
         self.anchor = anchor.and_then(|(cursor, _)| self.locate(&cursor).map(|at| (cursor, at)));
     }
 
-    /// The line of an identity. Logarithmic in the size of its group.
+    /// Returns the line of a cursor in logarithmic time.
     fn locate(&self, cursor: &Cursor) -> Option<usize> {
         match cursor {
             Cursor::Header(key) => self.find_group(key).map(|group| group.line),
@@ -510,13 +504,11 @@ impl Queue {
         }
     }
 
-    /// How many actions stand before this one in its group.
     pub(crate) fn place_in_group(&self, slot: &Slot) -> Option<usize> {
         let rank = |index: &u32| self.slot(*index).map_or(NOWHERE, |slot| slot.rank);
         self.group_of(slot)?.slots.binary_search_by_key(&slot.rank, rank).ok()
     }
 
-    /// The batches of a group's actions, and how many actions of it each has.
     pub(crate) fn batches_of(&self, group: &Group) -> HashSet<BatchKey> {
         if let Some(batch) = group.key.batch() {
             return HashSet::from([batch.clone()]);

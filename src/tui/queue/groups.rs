@@ -1,4 +1,5 @@
-//! What stands together in the list, and which actions are near-identical. A new grouping is applied when the reviewer asks for it.
+//! Groups of the list, orders, and the shapes of near-identical actions. A new order or grouping is applied once it is
+//! complete.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -11,13 +12,12 @@ use crate::domain::{BatchKey, Entry, SourceName, Timestamp, Untrusted};
 use super::slots::{NOWHERE, Slot};
 use super::tally::Kinds;
 
-/// What stands together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum GroupKey {
-    /// Actions of all batches whose outcome nobody knows. Always first.
+    /// Actions with unknown outcomes, of all batches. Always first.
     ToResolve,
     Batch(BatchKey),
-    /// `None`: those that name no mission.
+    /// `None` for actions without a mission.
     Mission(SourceName, Option<Untrusted>),
     Checkpoint(SourceName, Option<Untrusted>),
     Agent(SourceName, Option<Untrusted>),
@@ -25,18 +25,14 @@ pub(crate) enum GroupKey {
     Shape(Arc<Shape>),
 }
 
-/// Actions that stand together: those that the filter shows.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub key: GroupKey,
-    /// Indices of its actions, in the order of the list.
     pub slots: Vec<u32>,
     pub folded: bool,
-    /// Actions that nobody has decided, or settled, yet.
+    /// Number of actions that are neither decided nor settled.
     pub open: usize,
-    /// How many batches its actions are of.
     pub batches: usize,
-    /// Place of its header among the visible lines.
     pub(crate) line: usize,
 }
 
@@ -54,7 +50,7 @@ impl GroupBy {
 }
 
 impl SortBy {
-    /// What stands first, as in `the oldest first`.
+    /// Names the order, as in `oldest first`.
     pub const fn first(self) -> &'static str {
         match self {
             Self::Age => "oldest",
@@ -65,7 +61,7 @@ impl SortBy {
         }
     }
 
-    /// Which of two actions stands first, as [`Sorting`] has it.
+    /// Compares two actions like [`Sorting`].
     pub(crate) fn compare_slots(self, a: &Slot, b: &Slot) -> Ordering {
         let waits = |slot: &Slot| !slot.is_lost();
         let by = self.compare(&a.entry, &b.entry);
@@ -79,13 +75,12 @@ impl SortBy {
         let expires = slot.and_then(|slot| slot.entry.row.expires_at).filter(|_| self == Self::Expiry);
         Keyed {
             waits: slot.is_some_and(|slot| !slot.is_lost()),
-            // What does not expire stands last.
+            // Actions without expiry come last.
             place: if self == Self::Expiry { (u64::from(expires.is_none()), expires) } else { (place, None) },
             created: slot.map(|slot| slot.entry.row.created_at).unwrap_or_default(),
         }
     }
 
-    /// By kind, where its rows stand among those of others.
     fn places(self, kinds: &Kinds) -> Vec<u64> {
         match self {
             Self::Age | Self::Expiry => vec![0; kinds.all().len()],
@@ -96,7 +91,6 @@ impl SortBy {
     }
 }
 
-/// For each name, how many others stand before it.
 fn in_order<'a, T: Ord + 'a>(names: impl Iterator<Item = &'a T>) -> Vec<u64> {
     let names: Vec<&T> = names.collect();
     let sorted: BTreeSet<&T> = names.iter().copied().collect();
@@ -104,7 +98,7 @@ fn in_order<'a, T: Ord + 'a>(names: impl Iterator<Item = &'a T>) -> Vec<u64> {
     names.iter().filter_map(|name| places.get(name).copied()).collect()
 }
 
-/// What rows are put in order by, looked up once: rows are large, and far apart. What is to be settled goes first.
+/// Sort key of a row, extracted once because rows are large and scattered. Unknown outcomes come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Keyed {
     waits: bool,
@@ -112,27 +106,24 @@ struct Keyed {
     created: Timestamp,
 }
 
-/// Another order that is looked for: the list stands as it did until all rows were looked at.
+/// A sort in progress. The list keeps its order until all rows are processed.
 #[derive(Clone, Debug)]
 pub(crate) struct Sorting {
     by: SortBy,
-    /// How the list stood that is looked at; another one is looked at anew.
+    /// State of the list that is sorted; if it changes, sorting restarts.
     stood: (u64, u32),
-    /// Indices of its rows.
     from: Vec<u32>,
-    /// By kind.
     places: Vec<u64>,
-    /// With the row's index; each stretch is in order.
+    /// Keys with row indices; each part is sorted.
     keyed: Vec<(Keyed, u32)>,
 }
 
 impl Sorting {
-    /// Quick where `from` has the rows in an order like it.
+    /// Fast if `from` is nearly in this order.
     pub(crate) fn new(by: SortBy, from: &[u32], kinds: &Kinds, stood: (u64, u32)) -> Self {
         Self { by, stood, from: from.to_vec(), places: by.places(kinds), keyed: Vec::new() }
     }
 
-    /// The rows are others than those that are looked at.
     pub(crate) fn is_late(&self, rows: usize, stands: (u64, u32)) -> bool {
         self.stood != stands || self.from.len() != rows
     }
@@ -141,7 +132,7 @@ impl Sorting {
         self.by
     }
 
-    /// Looks at so many rows. Gives the order once it was the last.
+    /// Processes at most `most` rows. Returns the order once complete.
     pub(crate) fn look(mut self, slots: &[Slot], most: usize) -> Result<(SortBy, Vec<u32>), Self> {
         let done = self.keyed.len();
         let rest = self.from.get(done..).unwrap_or_default();
@@ -161,7 +152,7 @@ impl Sorting {
 }
 
 impl GroupKey {
-    /// The batch that is decided with one key, where the group is one.
+    /// Returns the batch that one key decides, if the group is one.
     pub(crate) fn batch(&self) -> Option<&BatchKey> {
         match self {
             Self::Batch(batch) => Some(batch),
@@ -185,7 +176,7 @@ impl GroupKey {
         }
     }
 
-    /// [`Self::of`] would be this one; found out without making another.
+    /// Returns true if [`Self::of`] would return this key, without building it.
     fn is_of(&self, slot: &Slot, by: GroupBy) -> bool {
         let (key, row) = (&slot.entry.key, &slot.entry.row);
         if slot.is_lost() {
@@ -208,7 +199,7 @@ impl GroupKey {
         }
     }
 
-    /// It counts among those that wait for somebody.
+    /// Returns true if the action counts as open in this group.
     pub(crate) fn counts(&self, slot: &Slot) -> bool {
         match self {
             Self::ToResolve => slot.is_lost(),
@@ -217,7 +208,7 @@ impl GroupKey {
     }
 }
 
-/// All groups there would be without a filter.
+/// All groups, as if there were no filter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buckets {
     keys: Vec<GroupKey>,
@@ -226,9 +217,9 @@ pub(crate) struct Buckets {
 }
 
 impl Buckets {
-    /// Number of the one that a row is in; another one where it is in none yet.
+    /// Returns the number of a row's group, adding it if it is new.
     pub(crate) fn place(&mut self, slot: &Slot, by: GroupBy) -> u32 {
-        // Rows that came together mostly stand together: nothing has to be looked up.
+        // Consecutive rows usually belong to the same group.
         if self.get(self.last).is_some_and(|last| last.is_of(slot, by)) {
             return self.last;
         }
@@ -254,14 +245,13 @@ impl Buckets {
     }
 }
 
-/// Another grouping that is looked for: the list stands as it did until all rows were looked at.
+/// A grouping in progress. The list keeps its groups until all rows are processed.
 #[derive(Clone, Debug)]
 pub(crate) struct Regrouping {
     by: GroupBy,
-    /// Of the list that is looked at; another one is looked at anew.
+    /// The arrangement of the list; if it changes, grouping restarts.
     arrangement: u64,
     buckets: Buckets,
-    /// By index, the number of its bucket.
     of: Vec<u32>,
 }
 
@@ -270,7 +260,7 @@ impl Regrouping {
         Self { by, arrangement, buckets: Buckets::default(), of: Vec::new() }
     }
 
-    /// Looks at so many rows. Gives the grouping once it was the last.
+    /// Processes at most `most` rows. Returns the grouping once complete.
     pub(crate) fn look(mut self, slots: &[Slot], arrangement: u64, most: usize) -> Result<Regrouped, Self> {
         if self.arrangement != arrangement {
             self = Self::new(self.by, arrangement);
@@ -284,7 +274,6 @@ impl Regrouping {
     }
 }
 
-/// A grouping of all rows.
 pub(crate) struct Regrouped {
     pub(crate) by: GroupBy,
     pub(crate) buckets: Buckets,
@@ -292,28 +281,26 @@ pub(crate) struct Regrouped {
 }
 
 impl Group {
-    /// An action alone: one line, no header, nothing to fold.
+    /// Returns true for a single action, which has no header and does not fold.
     pub(crate) fn is_single(&self) -> bool {
         self.slots.len() == 1 && self.key != GroupKey::ToResolve
     }
 }
 
-// The shape of an action: what stays the same among near-identical ones.
-//
-// Rows are light, so the shape is made of what a row says: source, tool, agent, and the title without its variable words. Those
-// are words with a digit, an `@` or a `/` in them, and whatever stands in quotes.
+// Shapes of near-identical actions, computed from the list row: source, tool, agent, and the title without variable
+// words. Words with a digit, `@` or `/` and quoted texts are variable.
 
-/// What near-identical actions have in common.
+/// The common part of near-identical actions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
     pub source: SourceName,
     pub tool: Untrusted,
     pub agent: Option<Untrusted>,
-    /// The title, with `VARIES` for each variable part.
+    /// The title with [`VARIES`] for each variable part.
     pub title: Untrusted,
 }
 
-/// Stands in a shape's title where the actions differ.
+/// Placeholder for a variable part of a title.
 pub(crate) const VARIES: &str = "…";
 
 impl Shape {
@@ -333,7 +320,7 @@ impl Shape {
 }
 
 impl Shape {
-    /// [`Self::of`] would be this one.
+    /// Returns true if [`Self::of`] would return this shape.
     fn is_of(&self, entry: &Entry) -> bool {
         let row = &entry.row;
         let mut pattern = Some(self.title.as_raw());
@@ -348,7 +335,6 @@ impl Shape {
     }
 }
 
-/// The variable parts of a title, in their order.
 pub(crate) fn varying(title: &Untrusted) -> Vec<Untrusted> {
     parts(title.as_raw()).filter(|part| part.varies).map(|part| part.text.into()).collect()
 }
@@ -358,7 +344,7 @@ struct Part<'a> {
     varies: bool,
 }
 
-/// Cuts a title into what it shares with its like and what is its own. Nothing is lost.
+/// Splits a title into fixed and variable parts, without losing any text.
 fn parts(title: &str) -> impl Iterator<Item = Part<'_>> {
     let mut rest = title;
     std::iter::from_fn(move || {
@@ -371,7 +357,7 @@ fn parts(title: &str) -> impl Iterator<Item = Part<'_>> {
             let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
             let word = rest.get(..end)?;
             let own = word.contains(|c: char| c.is_numeric() || c == '@' || c == '/');
-            // A full stop or comma after the word is not the word's.
+            // Trailing punctuation does not belong to the word.
             let bare = word.trim_end_matches([',', '.', ';', ':', ')', '!', '?']);
             (if own { bare.len().max(1) } else { end }, own)
         };
@@ -381,7 +367,6 @@ fn parts(title: &str) -> impl Iterator<Item = Part<'_>> {
     })
 }
 
-/// Where a quotation that begins here ends.
 fn quoted(text: &str, first: char) -> Option<usize> {
     let close = match first {
         '"' | '\'' | '`' => first,

@@ -1,4 +1,4 @@
-//! Merges the rows of a sync into the list: known rows change in place, new ones wait to come in, settled ones stay.
+//! Merges synced rows into the list. Known rows change in place, new ones wait to be taken in, settled ones stay.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,22 +12,19 @@ use super::slots::{NOWHERE, Settled, Slot, State};
 use super::state::{Held, Line, Queue};
 use super::tally::Tally;
 
-/// What a sync changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Merged {
-    /// Content or label is another one now.
     pub changed: Vec<ActionKey>,
-    /// Settled, and not by a decision of ours that is on its way; with who did it.
+    /// Actions settled by other decisions than ours, and by whom.
     pub settled: Vec<(ActionKey, Option<Untrusted>)>,
     pub arrived: usize,
-    /// Actions became unknown.
+    /// Some outcomes became unknown.
     pub lost: bool,
-    /// The source tells more of an action whose decision was lost sight of.
+    /// The source reports news about an action whose decision was lost.
     pub lost_is_told: bool,
 }
 
 impl Queue {
-    /// Takes what a sync brought: known rows change in place, new ones wait to come in.
     pub(crate) fn merge(&mut self, source: &SourceName, rows: Rows) -> Merged {
         let mut merged = Merged::default();
         match rows {
@@ -49,8 +46,8 @@ impl Queue {
                 for entry in entries {
                     self.merge_one(entry, &mut merged);
                 }
-                // Unless something left since, all that is listed is in the list or waits to come into it: where those are as many, nothing
-                // was left out, and 100,000 rows need not be looked up.
+                // Unless rows left meanwhile, equal counts mean that no row is missing from the list. This avoids
+                // looking up 100,000 rows.
                 if self.has_left || self.count_of(source) != listed.len() {
                     self.leave_out(source, &listed, &mut merged);
                 }
@@ -70,23 +67,23 @@ impl Queue {
         merged
     }
 
-    /// Kinds that no row is of, once there are many: some agents never use a name twice.
+    /// Forgets unused kinds once there are many, because some agents never reuse a name.
     fn forget_kinds(&mut self) {
         if self.tally.kinds().all().len() > 1_000 + self.slots.len() * 2 {
             self.tally = Tally::of(&mut self.slots);
-            // It goes by numbers of kinds.
+            // A running sort refers to the old kind numbers.
             self.sorting = self.sorting.take().map(|sorting| self.sorting_by(sorting.by()));
         }
     }
 
-    /// How many actions of a source are in the list, whatever became of them, or wait to come into it.
+    /// Counts the actions of a source, settled and waiting ones included.
     fn count_of(&self, source: &SourceName) -> usize {
         let is_its: Vec<bool> = self.tally.kinds().all().map(|kind| kind.source == *source).collect();
         let listed = self.slots.iter().filter(|slot| is_its.get(slot.kind as usize) == Some(&true));
         listed.count() + self.held.keys().filter(|key| key.source == *source).count()
     }
 
-    /// What its source lists no more is over.
+    /// Settles the source's actions that it no longer lists.
     fn leave_out(&mut self, source: &SourceName, listed: &IdSet, merged: &mut Merged) {
         self.held.retain(|key, _| key.source != *source || listed.contains(&key.id));
         let open = self.slots.iter().filter(|slot| slot.entry.key.source == *source && slot.is_open());
@@ -124,25 +121,25 @@ impl Queue {
                 self.same.note(index);
             }
         }
-        // Some sources use an id again, for what waits anew.
+        // Some sources reuse an id for a new action.
         let anew = held_since(&slot.entry.row) != held_since(&entry.row);
         self.tally.leaves(slot);
         self.strays += u32::from(stands_elsewhere(&slot.entry.row, &entry.row));
         *slot.entry = entry;
         self.tally.comes(slot);
-        // A settled row that is pending again: the source took the decision back, or never had it.
+        // The source took the decision back, or never received it.
         let back = matches!(&slot.state, State::Settled(settled) if !settled.ours || anew);
         if back {
             self.set_state(&key, State::Pending);
         }
     }
 
-    /// It ran, and nobody knows what became of it.
+    /// Marks an action as run with an unknown outcome.
     fn lose(&mut self, entry: Entry, merged: &mut Merged) {
         let (key, by) = (entry.key.clone(), entry.row.resolved_by.clone());
         let Some(slot) = self.put_entry(entry) else { return };
         match slot.state {
-            // The answer to our own submission comes in a moment.
+            // The answer to our own submission is about to arrive.
             State::ToResolve | State::Sending => return,
             State::Pending | State::Held => merged.settled.push((key.clone(), by)),
             State::Unknown | State::Settled(_) => merged.changed.push(key.clone()),
@@ -151,7 +148,6 @@ impl Queue {
         self.set_state(&key, State::ToResolve);
     }
 
-    /// Its row is this one now.
     fn put_entry(&mut self, mut entry: Entry) -> Option<&Slot> {
         let index = self.index(&entry.key)?;
         let slot = self.slots.get_mut(index as usize)?;
@@ -175,22 +171,22 @@ impl Queue {
         };
         let Some(slot) = slot else { return };
         match &slot.state {
-            // The answer to our own submission says more, and comes in a moment.
+            // The answer to our own submission is about to arrive and says more.
             State::Sending => {}
             State::Settled(known) => {
                 let status = status.or_else(|| known.status.clone());
                 let state = State::Settled(Box::new(Settled { status, ..(**known).clone() }));
                 self.set_state(key, state);
             }
-            // It was never listed as unknown: that it is not listed tells nothing.
+            // It was never listed as unknown, so its absence from the list means nothing.
             State::ToResolve if !row_is_known && slot.entry.row.status != Status::Unknown => {}
             State::ToResolve => {
-                // The row names who approved it, not who settled it.
+                // The row names the approver, not the person who resolved the outcome.
                 let settled = Settled { status, by: None, at, ours: false, error: None };
                 self.set_state(key, State::Settled(Box::new(settled)));
                 merged.settled.push((key.clone(), None));
             }
-            // Whether that is our decision, reading tells; a row that is not listed tells nothing.
+            // Only reading the action tells whose decision it was.
             State::Unknown => merged.lost_is_told |= row_is_known,
             State::Pending | State::Held => {
                 let settled = Settled { status, by: by.clone(), at, ours: false, error: None };
@@ -201,7 +197,7 @@ impl Queue {
     }
 }
 
-/// A row that becomes the other one belongs to another place of the list, or to another group.
+/// Returns true if the changed row belongs to another place or group of the list.
 fn stands_elsewhere(before: &Row, now: &Row) -> bool {
     let order = |row: &Row| (row.created_at, row.expires_at, row.risk.rank());
     let names = |row: &Row| [&row.mission, &row.checkpoint, &row.agent].map(Option::clone);
@@ -210,12 +206,12 @@ fn stands_elsewhere(before: &Row, now: &Row) -> bool {
         || names(before) != names(now)
 }
 
-/// Since when it waits. What cannot be read may have no time of its own.
+/// Returns when the action was created; `None` for unreadable items, which may have no time.
 fn held_since(row: &Row) -> Option<Timestamp> {
     row.unreadable.is_none().then_some(row.created_at)
 }
 
-/// What a list tells of the content, of the terms and of who approved it: another one, and what was on screen is not what there is.
+/// Returns the fields whose change outdates the content on screen: content, terms and approvals.
 fn label(row: &Row) -> (Label<'_>, Option<&Approvals>) {
     let label = (row.digest, &row.title, &row.risk, row.effect.as_ref(), row.expires_at, held_since(row));
     (label, row.approvals.as_deref())
@@ -224,29 +220,26 @@ fn label(row: &Row) -> (Label<'_>, Option<&Approvals>) {
 type Label<'a> =
     (Option<Digest>, &'a Untrusted, &'a Risk, Option<&'a Effect>, Option<Timestamp>, Option<Timestamp>);
 
-// Arrivals: which of them come into the list at once, which wait for the next move, and since when each is on screen.
+// Arrivals: which are listed at once, which wait for the next move, and for how long each was on screen.
 
-/// A row that was listed, or is on screen, for less than this was not looked at. Milliseconds.
+/// Minimum time for a new row to count as seen. Milliseconds.
 const LOOK: i64 = 250;
 
-/// Rows that came in lately, until they were on screen long enough.
+/// Recently listed rows, until they have been on screen long enough.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrivals(HashMap<ActionKey, Arrival>);
 
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     listed: Timestamp,
-    /// When a frame showed it first.
     drawn: Option<Timestamp>,
 }
 
 impl Arrivals {
-    /// These rows are in the list from now on.
     pub(crate) fn listed(&mut self, keys: impl IntoIterator<Item = ActionKey>, now: Timestamp) {
         self.0.extend(keys.into_iter().map(|key| (key, Arrival { listed: now, drawn: None })));
     }
 
-    /// These rows are on screen now.
     pub(crate) fn drawn<'a>(&mut self, keys: impl IntoIterator<Item = &'a ActionKey>, now: Timestamp) {
         for key in keys {
             if let Some(arrival) = self.0.get_mut(key) {
@@ -260,17 +253,18 @@ impl Arrivals {
         self.0.is_empty()
     }
 
-    /// It is in the list for so short a time that a key for many rows was not meant for it.
+    /// Returns true if the row is too new for a key for many rows to mean it.
     pub(crate) fn is_just_listed(&self, key: &ActionKey, now: Timestamp) -> bool {
         self.0.get(key).is_some_and(|arrival| now.since(arrival.listed) < LOOK)
     }
 
-    /// It was not on screen long enough to be decided.
+    /// Returns true if the row was not on screen long enough to be decided.
     pub(crate) fn is_unseen(&self, key: &ActionKey, now: Timestamp) -> bool {
         self.0.get(key).is_some_and(|arrival| arrival.drawn.is_none_or(|at| now.since(at) < LOOK))
     }
 
-    /// A cursor that goes on by itself does not stop there. What is off screen for longer is a place to go.
+    /// Returns true if the automatic move to the next action skips this row. A row that was listed long enough off
+    /// screen is not skipped.
     pub(crate) fn is_no_stop(&self, key: &ActionKey, now: Timestamp) -> bool {
         let since = |arrival: &Arrival| arrival.drawn.unwrap_or(arrival.listed);
         self.0.get(key).is_some_and(|arrival| now.since(since(arrival)) < LOOK)
@@ -278,13 +272,13 @@ impl Arrivals {
 }
 
 impl Queue {
-    /// Nothing that is shown waits for anybody.
+    /// Returns true if no visible action is open.
     pub(crate) fn is_emptied(&self) -> bool {
         self.groups.iter().all(|group| group.open == 0)
     }
 
-    /// Takes waiting rows into the list: all of them, or those that move nothing between the top of the screen and the cursor.
-    /// The filter does not show those in `hidden`. Returns what came in.
+    /// Takes waiting rows into the list: all, or those that move no row between the top of the screen and the cursor.
+    /// Rows in `hidden` are filtered out. Returns the new rows.
     pub(crate) fn admit(&mut self, all: bool, hidden: &HashSet<ActionKey>, now: Timestamp) -> Vec<ActionKey> {
         let waiting = std::mem::take(&mut self.held);
         let (coming, waiting): (Held, Held) = waiting.into_iter().partition(|(key, entry)| {
@@ -297,7 +291,7 @@ impl Queue {
             let slot = |entry| Slot { came: Some(now), ..Slot::arrived(entry) };
             self.weave_in(coming.into_values().map(slot).collect(), hidden);
             self.arrange();
-            // A cursor's row that is one of several now stays in sight.
+            // If the cursor's single row became part of a group, it stays visible.
             if let Some(group) = self.here().map(|slot| slot.group) {
                 self.fold(group, false);
             }
@@ -306,7 +300,7 @@ impl Queue {
         keys
     }
 
-    /// No row between the top of the screen and the cursor would move for this one.
+    /// Returns true if no row between the top of the screen and the cursor would move.
     fn moves_nothing(&self, slot: &Slot) -> bool {
         let place = self.place_of(slot);
         let key = GroupKey::of(slot, self.group_by);
@@ -315,25 +309,25 @@ impl Queue {
         let Some(at) = self.group_index(&key) else { return self.is_free(line) };
         let Some(group) = self.group(at) else { return self.is_free(line) };
         if place <= self.first_rank(group) && to < at as usize {
-            // The whole group goes up to there. From below the cursor to above the screen, the rows below would run out.
+            // The whole group moves up. Moving it from below the cursor to above the screen would shift the rows
+            // between.
             let is_below = group.line > self.at && line > self.at;
             let is_above = group.line + lines_of(group) <= self.top && self.is_free(line);
             return is_below || is_above;
         }
         if group.is_single() {
-            // It gets a header, or becomes one.
+            // The single row gets a header.
             return group.line > self.at || group.line < self.top;
         }
         let before = group.slots.iter().filter(|index| self.rank(**index) < place).count();
         group.folded || self.is_free(group.line + 1 + before)
     }
 
-    /// A row that is put in at this line is off screen or below the cursor.
+    /// Returns true if a row inserted at this line is off screen or below the cursor.
     const fn is_free(&self, line: usize) -> bool {
         line > self.at || line < self.top || (line == self.top && self.top > 0)
     }
 
-    /// How many rows of the list stand before this one.
     fn place_of(&self, slot: &Slot) -> u32 {
         let before = |index: &u32| {
             self.slot(*index).is_some_and(|other| self.sort_by.compare_slots(other, slot).is_lt())
@@ -349,7 +343,7 @@ impl Queue {
         group.slots.first().map_or(NOWHERE, |index| self.rank(*index))
     }
 
-    /// Puts rows where they belong in the order. [`Self::arrange`] comes after it.
+    /// Inserts rows into the order. The caller must run [`Self::arrange`] afterwards.
     pub(crate) fn weave_in(&mut self, mut coming: Vec<Slot>, hidden: &HashSet<ActionKey>) {
         if coming.is_empty() {
             return;
@@ -372,8 +366,7 @@ impl Queue {
         self.same.take_changed(&self.slots);
     }
 
-    /// How many rows of the list stand before each of these, which are in order; those of the list between two places are looked at
-    /// only where something may stand between.
+    /// Finds the positions of sorted new rows by divide and conquer.
     fn find_places(&self, coming: &[Slot], places: &mut [u32], from: u32, to: u32) {
         let half = coming.len() / 2;
         let Some(slot) = coming.get(half) else { return };
@@ -393,7 +386,7 @@ impl Queue {
         }
     }
 
-    /// A row behind all others, in its batch and its group.
+    /// Appends a row and assigns its batch and group.
     fn put(&mut self, mut slot: Slot, hidden: &HashSet<ActionKey>) {
         let fresh = self.batches.len() as u32;
         slot.batch = *self.batches.entry(slot.entry.batch()).or_insert(fresh);
@@ -412,7 +405,6 @@ impl Queue {
         self.slots.push(slot);
     }
 
-    /// The actions on these lines of the list.
     pub(crate) fn on_lines(&self, first: usize, count: usize) -> impl Iterator<Item = &ActionKey> {
         self.lines.iter().skip(first).take(count).filter_map(|line| match line {
             Line::Action(index) => self.slot(*index).map(|slot| &slot.entry.key),
@@ -421,7 +413,6 @@ impl Queue {
     }
 }
 
-/// How many lines a group takes.
 fn lines_of(group: &Group) -> usize {
     match group.slots.len() {
         _ if group.is_single() => 1,
@@ -430,16 +421,16 @@ fn lines_of(group: &Group) -> usize {
     }
 }
 
-// Live updates that are held off while the list is frozen.
+// Updates that arrive while the list is frozen.
 
-/// What sources said meanwhile: the present row, or that it is gone. The last word counts.
+/// The last state of each changed action: its row, or `None` if it is gone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FrozenUpdates {
     news: HashMap<ActionKey, Option<Entry>>,
 }
 
 impl FrozenUpdates {
-    /// Keeps what a sync brought, as far as it differs from the list.
+    /// Keeps the rows of a sync that differ from the list.
     pub(crate) fn keep(&mut self, queue: &Queue, source: &SourceName, rows: Rows) {
         match rows {
             Rows::All(entries) => {
@@ -481,18 +472,17 @@ impl FrozenUpdates {
         self.news.len()
     }
 
-    /// The row as it is now, where `known` is how the list has it; `None` when it is gone.
+    /// Returns the current row of a listed action; `None` if it is gone.
     pub(crate) fn present<'a>(&'a self, known: &'a Entry) -> Option<&'a Entry> {
         self.news.get(&known.key).map_or(Some(known), Option::as_ref)
     }
 
-    /// Actions that the list does not know.
     pub(crate) fn arrived<'a>(&'a self, queue: &'a Queue) -> impl Iterator<Item = &'a Entry> {
         let known = |key: &ActionKey| queue.get(key).is_some() || queue.held.contains_key(key);
         self.news.iter().filter(move |(key, _)| !known(key)).filter_map(|(_, entry)| entry.as_ref())
     }
 
-    /// Everything, as one sync a source.
+    /// Returns all changes as one sync per source.
     pub(crate) fn take(&mut self) -> Vec<(SourceName, Rows)> {
         let mut by_source: HashMap<SourceName, (Vec<Entry>, Vec<ActionKey>)> = HashMap::new();
         for (key, entry) in self.news.drain() {

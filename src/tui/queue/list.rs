@@ -1,4 +1,4 @@
-//! What stands around the queue: its sources, its filter, what comes in, and how much there is.
+//! The list's surroundings: sources, filter, arrivals, counts.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -16,63 +16,59 @@ use super::tally::Stats;
 pub(crate) struct ListState {
     pub sources: Vec<SourceState>,
     pub filtering: Filtering,
-    /// While the list is frozen: what happened meanwhile.
+    /// Changes since the list was frozen; `None` if it is live.
     pub frozen: Option<FrozenUpdates>,
     pub arrivals: Arrivals,
     pub elsewhere: Elsewhere,
-    /// Rows that others settled, and when the list learned it.
+    /// Rows that others settled, and when that was noticed.
     pub fading: HashMap<ActionKey, Timestamp>,
     pub stats: Stats,
-    /// When that was counted.
     pub stats_at: Timestamp,
-    /// The reviewer has pressed a key: from now on nothing moves above the cursor.
+    /// A key was pressed: from now on no row above the cursor moves.
     pub touched: bool,
 }
 
-// What is known of one source: whether it can be trusted, and how far it was read.
+// The state of a source: its connection, and how far its list was read.
 
 #[derive(Clone, Debug)]
 pub(crate) struct SourceState {
     pub name: SourceName,
-    /// Who decides there, as it told.
+    /// The reviewer's subject at this source.
     pub subject: Option<Untrusted>,
-    /// Heard nothing for so long: the screen says how old its data is.
+    /// Silence after which the screen shows the age of the data.
     pub stale_after: Duration,
-    /// How often it is asked where it does not push.
     pub poll: Duration,
     pub connection: Connection,
-    /// When the connection became what it is.
+    /// When `connection` last changed.
     pub connection_at: Timestamp,
-    /// The next sync's `since`.
     pub revision: Option<Revision>,
     pub syncing: Syncing,
-    /// When all that it has was last known to be here.
+    /// When the list was last known to be complete.
     pub heard: Option<Timestamp>,
-    /// The last sync failed.
+    /// Error of the last sync.
     pub problem: Option<Problem>,
-    /// That was told: the next failure for the same reason is no news.
+    /// The error was shown; another with the same reason is not.
     pub told: bool,
     pub unreadable: Vec<Untrusted>,
-    /// Read at least once.
     pub listed: bool,
-    /// Since when it runs nothing that is approved, as it said last.
+    /// When the source was paused, as it last reported.
     pub paused: Option<Timestamp>,
-    /// Its line says no seconds, which would change by themselves.
+    /// Do not show seconds, which would change all the time.
     pub still: bool,
-    /// Missions that wait for a decision there, as it counted last.
+    /// Missions blocked by a pending decision, as last counted by the source.
     pub blocked: Option<u64>,
-    /// What it can tell of actions that are over.
+    /// Which ended actions it can list.
     pub records: Records,
-    /// It knows something around its actions, for which it wants to know what is listed beside one.
+    /// It has context for its actions and wants to know which others are listed with one.
     pub has_context: bool,
 }
 
-/// At most one sync is under way, and at most one more waits.
+/// At most one sync is in progress and one more requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Syncing {
     No,
     UnderWay,
-    /// Something changed meanwhile: once more after this one.
+    /// The source changed meanwhile: sync again afterwards.
     Again,
 }
 
@@ -107,18 +103,18 @@ impl SourceState {
         Self { still, ..Self::new(name, settings.stale_after, settings.poll) }
     }
 
-    /// Its line on the screen changes with every second.
+    /// Returns true if its line on screen changes every second.
     pub(crate) fn counts_seconds(&self, now: Timestamp) -> bool {
         !self.still && (matches!(self.connection, Connection::Retrying { .. }) || self.is_stale(now))
     }
 
-    /// By the clock on the wall, also when it jumped: a computer that slept knows at once that it did.
+    /// Returns true if the data is too old. Uses the wall clock, so that a computer notices at once that it slept.
     pub(crate) fn is_stale(&self, now: Timestamp) -> bool {
         let limit = self.patience().as_millis();
         self.heard.is_some_and(|at| u128::from(now.since(at).unsigned_abs()) >= limit)
     }
 
-    /// When it is stale, if nothing is heard of it.
+    /// Returns when the data becomes stale without further news.
     pub(crate) fn stale_at(&self) -> Option<Timestamp> {
         let limit = i64::try_from(self.patience().as_millis()).unwrap_or(i64::MAX);
         self.heard.map(|at| at.plus_millis(limit))
@@ -127,12 +123,12 @@ impl SourceState {
     fn patience(&self) -> Duration {
         match self.connection {
             Connection::Live => self.stale_after,
-            // Who is only asked now and then may miss two answers.
+            // A polled source may miss two answers.
             _ => self.stale_after.max(self.poll * 3),
         }
     }
 
-    /// It is there, and what was read last is still all there is.
+    /// Notes that the source is reachable and its list still complete.
     pub(crate) fn is_there(&mut self, now: Timestamp) {
         if self.syncing == Syncing::No && self.problem.is_none() && self.listed {
             self.heard = Some(now);

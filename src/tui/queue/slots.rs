@@ -10,8 +10,8 @@ use crate::domain::{ActionKey, Entry, Status, Timestamp, Untrusted};
 /// Group of a slot that the filter hides.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// An action in the list. It keeps its place until the next reload, unless its outcome becomes unknown: then it moves
-/// to the top.
+/// An action in the list. It keeps its place until the next reload, except if its outcome becomes unknown: then it moves
+/// to the top. A row that others settled leaves the list after a minute.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     /// Boxed because it is large and scans over all rows rarely need it.
@@ -41,7 +41,7 @@ pub(crate) enum State {
     /// The decision is confirmed but not sent yet, and can be recalled.
     Held,
     Sending,
-    /// Can no longer be decided. The row keeps its place.
+    /// Can no longer be decided.
     Settled(Box<Settled>),
     /// A decision was sent and its outcome is not known. The action is read again, and a human can resolve it.
     Unknown,

@@ -1,5 +1,5 @@
 //! The list: actions in groups, in display order. Arrivals are inserted where they move no row between the top of the
-//! screen and the cursor ([`Queue::admit`]); settled actions stay until [`Queue::take_in`].
+//! screen and the cursor ([`Queue::admit`]); settled actions stay until [`Queue::take_in`] or [`Queue::drop_settled`].
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Asks a source for its list when it reports a change, and takes the answer into the queue.
+//! Requests a source's list when it reports a change, and merges the answer into the queue.
 
 use std::sync::Arc;
 
@@ -65,16 +65,16 @@ pub(crate) fn event(model: &mut Model, event: Event) {
     }
 }
 
-/// Takes in what waits, lets go of what is settled, and asks again.
+/// Takes in arrivals, drops settled rows, and syncs again.
 pub(crate) fn reload(model: &mut Model) {
     model.screen.message = None;
-    // Who asks for what is new gets it, frozen or not.
+    // A reload shows new rows even if the list is frozen.
     if let Some(later) = &mut model.list.frozen {
         let later = std::mem::take(later);
         catch_up(model, later);
     }
     take_in(model);
-    // Who asks again is told again.
+    // Errors are reported again.
     model.list.sources.iter_mut().for_each(|source| source.told = false);
     model.preview.problems.clear();
     preview::update::forget(model);
@@ -86,7 +86,6 @@ pub(crate) fn reload(model: &mut Model) {
     model.sync_all();
 }
 
-/// Takes what happened while the list was frozen.
 pub(crate) fn catch_up(model: &mut Model, mut later: FrozenUpdates) {
     for (source, rows) in later.take() {
         let merged = model.queue.merge(&source, rows);
@@ -95,16 +94,16 @@ pub(crate) fn catch_up(model: &mut Model, mut later: FrozenUpdates) {
     model.recount();
 }
 
-/// A row that others settled leaves the list after so many milliseconds.
+/// Time after which a row that others settled leaves the list. Milliseconds.
 const FADES: i64 = 60_000;
 
-/// Returns when the next of them leaves.
+/// Returns when the next settled row leaves the list.
 pub(crate) fn fades_at(model: &Model) -> Option<Timestamp> {
     let all = model.list.fading.values().map(|at| at.plus_millis(FADES));
     all.filter(|at| *at > model.now).min()
 }
 
-/// Drops rows that others settled a minute ago.
+/// Removes rows that others settled a minute ago.
 pub(crate) fn fade(model: &mut Model) {
     let now = model.now;
     let is_due = |at: &Timestamp| now.since(*at) >= FADES;
@@ -128,8 +127,8 @@ pub(crate) fn take_in(model: &mut Model) {
     model.recount();
 }
 
-/// Takes arrivals into the list: those that move nothing between the top of the screen and the cursor; all of them after a move,
-/// and where nothing is left to do. A list that somebody froze stays as it is.
+/// Takes in arrivals that move no row between the top of the screen and the cursor; all of them after a move, or if no
+/// visible action is open. A frozen list stays unchanged.
 pub(crate) fn arrive(model: &mut Model, moved: bool) {
     if model.queue.n_held() == 0 || model.list.frozen.is_some() || model.list.filtering.scan.is_some() {
         return;
@@ -144,14 +143,14 @@ pub(crate) fn arrive(model: &mut Model, moved: bool) {
     }
 }
 
-/// Takes in everything that waits, for a key that looks for it. False where nothing does, or the list is frozen.
+/// Takes in all arrivals. Returns false if there are none or the list is frozen.
 pub(crate) fn arrive_all(model: &mut Model) -> bool {
     let before = model.queue.n_held();
     arrive(model, true);
     model.queue.n_held() < before
 }
 
-/// A frame shows the list as it is.
+/// Runs after drawing: notes the rows on screen.
 pub(crate) fn drawn(model: &mut Model) {
     if model.list.arrivals.is_empty() || model.history.open.is_some() {
         return;
@@ -175,7 +174,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             let known = source.told && source.problem.as_ref() == Some(&problem);
             (source.problem, source.told) = (Some(problem.clone()), true);
             model.queue.show_pages();
-            // It stands beside the source's name; said every time, it would hide everything else that is said.
+            // A repeated error would hide other messages; it is shown next to the source's name anyway.
             if !known {
                 model.tell_problem(chrome::words::LIST_NOT_READ, &problem);
             }
@@ -202,7 +201,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             if let Some(problem) = problem {
                 readable_again(model, name, &problem);
             }
-            // On a busy gate it would replace the messages of the watch view all the time.
+            // On a busy gate, this would keep replacing the watch view's messages.
             if let (Rows::Changes { entries, .. }, Some(me)) = (&synced.rows, &me)
                 && model.list.elsewhere.look(&model.queue, entries, me, now)
                 && !model.dashboard.watch.open
@@ -227,7 +226,6 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
     }
 }
 
-/// A part of a list that is long: the rest follows.
 fn page(model: &mut Model, name: &SourceName, rows: Rows) {
     let is_first = model.source(name).is_some_and(|source| !source.listed);
     if let Some(later) = &mut model.list.frozen {
@@ -242,7 +240,7 @@ fn page(model: &mut Model, name: &SourceName, rows: Rows) {
     merged_in(model, &merged, came);
 }
 
-/// Says no longer that the source could not be read, and lets its actions be read again.
+/// Clears the message that the source could not be read, and allows reading its actions again.
 fn readable_again(model: &mut Model, name: &SourceName, problem: &Problem) {
     let said = problem_parts(chrome::words::LIST_NOT_READ, problem);
     if model.screen.message.as_ref().is_some_and(|message| message.parts == said) {
@@ -251,19 +249,17 @@ fn readable_again(model: &mut Model, name: &SourceName, problem: &Problem) {
     model.preview.problems.retain(|key, _| key.source != *name);
 }
 
-/// An item that cannot be read hides no other, and is not hidden either.
+/// Reports an item that cannot be read. The other items are shown.
 fn unreadable(model: &mut Model, source: &SourceName, item: &Untrusted) {
     let count = model.source(source).map_or(1, |source| source.unreadable.len());
     let said = Shown::ours(words::unreadable(count, source));
     model.tell(Tone::Bad, vec![said, text::identifier(item)]);
 }
 
-/// What rows are that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Came {
-    /// All that the source ever listed here, or the first part of it, or the last one. Nobody saw anything come.
+    /// The whole first list, or its first or last page. No row counts as a new arrival.
     First,
-    /// A part in between.
     MorePages,
     Changes,
 }
@@ -279,7 +275,7 @@ fn merged_in(model: &mut Model, merged: &Merged, came: Came) {
     for key in &merged.changed {
         model.preview.forget(key);
         if model.preview.shown.as_ref() == Some(key) {
-            // The new content is to be read, which only the first tab always shows.
+            // Show the tab that always contains the new content.
             model.preview.tab = Tab::Rendered;
         }
     }
@@ -317,7 +313,7 @@ fn merged_in(model: &mut Model, merged: &Merged, came: Came) {
     stage::unstage_changed(model);
 }
 
-/// Marks go with what they were on: a decision on the marked ones is no longer what it was.
+/// Reports marks that were lost with settled actions, because the next key then applies to fewer.
 fn say_unmarked(model: &mut Model, merged: &Merged) {
     let gone = model.queue.marks.gone();
     if merged.settled.is_empty() || gone == 0 {
@@ -327,12 +323,11 @@ fn say_unmarked(model: &mut Model, merged: &Merged) {
     model.warn(words::marks_left(left, left + gone));
 }
 
-// A group of near-identical actions: what varies is read before it is asked for.
+// Loading the actions of a group of near-identical ones, to show what varies.
 
-/// So many actions of a group are read for its table.
 const READ: usize = 20;
 
-/// The first actions of the group under the cursor, and those that are marked, where they are not known yet.
+/// Loads the first actions of the group under the cursor, and marked actions.
 pub(crate) fn read_ahead(model: &mut Model) {
     let group = match model.queue.cursor() {
         Some(Cursor::Header(key @ GroupKey::Shape(_))) => model.queue.find_group(key),
@@ -353,13 +348,12 @@ pub(crate) fn read_ahead(model: &mut Model) {
     model.effects.push(Effect::Load(wanted));
 }
 
-/// Actions were read; on the header of such a group the screen shows them, and of marked ones what they come to.
 pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) {
     let made = |(key, answer): Loaded| (key, answer.map(Cached::new).map(Arc::new));
     taken(model, actions.into_iter().map(made).collect());
 }
 
-/// A long one was read, and looked through where no key waited for it.
+/// Takes an action that was examined in the background because of its size.
 pub(crate) fn looked_through(model: &mut Model, key: ActionKey, cached: Arc<Cached>) {
     taken(model, vec![(key, Ok(cached))]);
 }

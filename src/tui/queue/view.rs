@@ -1,4 +1,4 @@
-//! Draws the rows of the list. Only rows on screen are looked at.
+//! Draws the rows of the list, looking only at those on screen.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,6 @@ use super::places;
 use super::slots::{Settled, Slot, State};
 use super::state::Line;
 
-/// Columns of the risk's word.
 const RISK: usize = 4;
 
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
@@ -58,14 +57,14 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     }
 }
 
-/// Where the row under the cursor begins.
+/// Returns the position of the row under the cursor.
 pub(crate) fn cursor(model: &Model, layout: &Layout) -> Option<Position> {
     let mut placed = model.queue.placed(layout.rows.height, model.settings.density);
     let here = placed.find(|placed| placed.at == model.queue.at())?;
     Some(Position::new(layout.rows.x, layout.rows.y + here.row))
 }
 
-/// The second line of an action: why the agent proposes it, as far as it was read; else who proposes it.
+/// Draws an action's second line: the agent's reason if it was loaded, or else the agent.
 fn why(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let read = model.preview.cached(&slot.entry.key);
     let summary = read.and_then(|cached| cached.action.summary.as_ref()).filter(|words| !words.is_empty());
@@ -81,9 +80,8 @@ fn why(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
 struct Row {
     area: Rect,
     nth: u16,
-    /// The cursor is on it; true where keys go to the list.
+    /// The cursor is on this row; true if the list has the focus.
     here: Option<bool>,
-    /// Inside a range.
     marked: bool,
 }
 
@@ -93,7 +91,7 @@ impl Row {
     }
 }
 
-/// What is marked, where not all of it is in sight: `3 marked, 1 hidden`.
+/// Returns `3 marked, 1 hidden` if not all marks are visible, or the size of a range.
 pub(crate) fn marked(model: &Model) -> Option<String> {
     if let Some((first, last)) = model.queue.range() {
         return Some(words::range_of(&chrome::words::count(last + 1 - first, "row")));
@@ -109,7 +107,7 @@ pub(crate) fn marked(model: &Model) -> Option<String> {
     }
 }
 
-/// `: 388.40 EUR, 3 recipients`, where all of them were read.
+/// Returns `: 388.40 EUR, 3 recipients` if all marked actions are loaded.
 fn of_marked(model: &Model) -> String {
     let mut totals = Totals::default();
     for key in &model.queue.mark_sums().few {
@@ -123,7 +121,6 @@ fn of_marked(model: &Model) -> String {
     if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
 }
 
-/// `▾ tool  agent     2 of 4 left`
 fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     if group.key == GroupKey::ToResolve {
         return to_settle(model, group, row, buf);
@@ -135,7 +132,7 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     let (mut note, mut style) = match undecided {
         0 if group.open == 0 => (words::ALL_SETTLED.to_owned(), theme::DIM),
         0 => (words::ALL_DECIDED.to_owned(), theme::GOOD),
-        // It goes as a whole, or not at all.
+        // A turn is decided as a whole.
         n if turn => (words::turn_decided(group.open - n, group.open), theme::PLAIN),
         n => (words::left_of(n, group.open), theme::DIM),
     };
@@ -146,7 +143,6 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     headed(model, group, row, (&note, style), buf, |pen| name(group, first, pen));
 }
 
-/// A group's header: its name, and a note at the right end.
 fn headed(
     model: &Model,
     group: &Group,
@@ -160,7 +156,6 @@ fn headed(
     pen.before(note.len() + 2, name).ours(" ", theme::PLAIN).ours(note, style);
 }
 
-/// `▾ outcome unknown: t resolves these     2 left`
 fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     let wide = row.area.width >= 60;
     let note = match group.open {
@@ -177,7 +172,7 @@ fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     });
 }
 
-/// `outcome unknown: t resolves these; next check at 14:22:07`
+/// Returns `outcome unknown: t resolves these; next check at 14:22:07`.
 fn lost_words(model: &Model, group: &Group, wide: bool) -> String {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
     let mut slots = group.slots.iter().filter_map(|index| model.queue.slot(*index));
@@ -193,7 +188,7 @@ fn lost_words(model: &Model, group: &Group, wide: bool) -> String {
     }
 }
 
-/// ` •  CRIT 12.50 GBP to rowan@example.com     ! hidden   3 m`
+/// Draws an action's row: mark, risk, title, flag, age.
 fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let key = &slot.entry.key;
     let mut pen = row.pen(model, buf);
@@ -204,7 +199,7 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
         (if marked { "+" } else { " " }, pen::bold(theme::KEY)),
         (glyph, mark.map_or(theme::PLAIN, Mark::style)),
     ];
-    // An action alone stands where headers do: it is not one of the group above it.
+    // A single action is indented like a header, because it does not belong to the group above.
     let single = model.queue.group_of(slot).is_some_and(Group::is_single);
     for (text, style) in if single { [cells[1], cells[0]] } else { cells } {
         pen.ours(text, style);
@@ -218,7 +213,7 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     }
     let (when, when_style) = when(model, slot);
     let flag = flag(model, slot, pen.left());
-    // An action alone has no header that names its tool.
+    // A single action has no header that names its tool.
     let alone = slot.is_lost() || single;
     let tool = text::identifier(&slot.entry.row.tool).cut(if alone && pen.left() >= 64 { 22 } else { 0 });
     let people = approvals(model, slot, pen.left());
@@ -252,7 +247,7 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     pen.ours(&when, when_style);
 }
 
-/// `1 of 2 · kim`: who approved what more than one person must approve.
+/// Returns the approvals given and needed, and by whom.
 fn approvals(model: &Model, slot: &Slot, room: usize) -> Shown {
     let Some(approvals) = slot.entry.row.approvals.as_ref().filter(|_| slot.is_pending()) else {
         return Shown::ours("");
@@ -268,7 +263,6 @@ fn approvals(model: &Model, slot: &Slot, room: usize) -> Shown {
     shown
 }
 
-/// The time that is left, where it is short; else the age.
 fn when(model: &Model, slot: &Slot) -> (String, Style) {
     let soon = chrome::words::expires(slot.entry.row.expires_at, model.now).filter(|_| slot.is_pending());
     match soon {
@@ -278,7 +272,6 @@ fn when(model: &Model, slot: &Slot) -> (String, Style) {
     }
 }
 
-/// `kim · 2 min`, where somebody is on it.
 fn claimed(model: &Model, slot: &Slot, room: usize) -> Shown {
     if let Some(snoozed) = snooze::view::of_row(model, slot) {
         return Shown::ours(snoozed);
@@ -290,7 +283,7 @@ fn claimed(model: &Model, slot: &Slot, room: usize) -> Shown {
     who.followed_by(Shown::ours(format!("{}{since}", theme::dot(model.settings.glyphs))))
 }
 
-/// What asks for a second look: no foreign text reaches its place.
+/// Returns the flag of a suspicious action; contains no foreign text.
 fn flag(model: &Model, slot: &Slot, room: usize) -> String {
     if !slot.counts_as_pending() {
         return String::new();
@@ -307,7 +300,7 @@ fn flag(model: &Model, slot: &Slot, room: usize) -> String {
     }
 }
 
-/// What was settled has none: its outcome stands at the right end.
+/// Returns the row's mark. A settled row shows its outcome instead.
 fn mark(model: &Model, slot: &Slot) -> Option<Mark> {
     match (&slot.state, model.decide.draft.get(&slot.entry.key)) {
         (State::Settled(_), _) => None,
@@ -319,7 +312,6 @@ fn mark(model: &Model, slot: &Slot) -> Option<Mark> {
     }
 }
 
-/// A settled row stays in place and says what became of it, and by whom.
 fn outcome(model: &Model, settled: &Settled, slot: &Slot, mut pen: Pen<'_>) {
     let by = settled.by.as_ref().filter(|_| !settled.ours);
     let status = match (&settled.status, &settled.error) {
@@ -340,19 +332,16 @@ fn outcome(model: &Model, settled: &Settled, slot: &Slot, mut pen: Pen<'_>) {
     }
 }
 
-// Groups that are not batches: their name on the header, and on the header's preview what is in them.
+// Groups other than batches: the name in the header, and the content in the preview.
 
-/// So many actions of a group are looked at for its preview: it is drawn with every frame.
+/// Maximum number of actions examined per frame for a group's preview.
 const LOOKED: usize = 2_000;
-/// Columns of one value in the table of what varies, at least.
 const COLUMN: usize = 18;
 
-/// A column of the table, where so many share the width.
 fn column(width: u16, columns: usize) -> usize {
     (usize::from(width).saturating_sub(4) / columns.max(1)).saturating_sub(1).max(COLUMN)
 }
 
-/// What a header says before its counts.
 pub(crate) fn name(group: &Group, first: &Slot, pen: &mut Pen<'_>) {
     let row = &first.entry.row;
     let mut named = |word: &str, id: Option<&Untrusted>| {
@@ -384,7 +373,6 @@ fn batches(group: &Group) -> String {
     if group.batches == 1 { "1 batch".to_owned() } else { format!("{} batches", group.batches) }
 }
 
-/// The preview of a group's header.
 pub(crate) fn draw_group(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let Some(first) = group.slots.first().and_then(|index| model.queue.slot(*index)) else { return };
     name(group, first, &mut Pen::new(buf, area, 0));
@@ -406,7 +394,6 @@ pub(crate) fn draw_group(model: &Model, group: &Group, area: Rect, buf: &mut Buf
     }
 }
 
-/// Its batches with their counts: what `s` reviews together.
 fn by_batch(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let mut order: Vec<(BatchKey, &Slot)> = Vec::new();
     let mut counts: HashMap<BatchKey, usize> = HashMap::new();
@@ -438,7 +425,7 @@ fn by_batch(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// What varies: of actions that were read, the fields of their inputs that run; of the others, the words of their titles.
+/// Draws the varying values: input fields of loaded actions, or words of titles.
 fn shape(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let rows = usize::from(area.height.saturating_sub(2));
     let slots: Vec<&Slot> =
@@ -479,7 +466,7 @@ fn shape(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Keys whose values are not the same in all inputs that were read, in their order. Empty with fewer than two of them.
+/// Returns keys whose values differ among the loaded inputs; empty with fewer than two inputs.
 fn fields(cached: &[Option<&Cached>]) -> Vec<String> {
     let read: Vec<HashMap<String, &str>> = cached.iter().flatten().map(|cached| members(cached)).collect();
     let Some(first) = cached.iter().flatten().next().filter(|_| read.len() > 1) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! The words of the list.
+//! Texts of the list.
 
 use std::fmt::Display;
 
