@@ -1,4 +1,4 @@
-//! Feeds the figures with every message, and handles the keys of the watch view. No key here decides, stages or sends anything.
+//! Updates the figures with every message, and handles the keys of the watch view. Does not decide or send anything.
 
 use std::path::PathBuf;
 
@@ -28,14 +28,14 @@ use super::layout::{WatchLayout, WatchShape};
 use super::state::{Alarms, Panel, RowId, StartView, Watch, visible_state};
 use super::view::layout_on_screen;
 
-/// In the place of a list of what is over, too.
+/// Opens the watch view; closes a list of ended actions.
 pub(crate) fn open(model: &mut Model) {
     history::update::close(model);
     model.screen.message = None;
     let watch = &mut model.dashboard.watch;
     watch.open = true;
     watch.alerts_only = false;
-    // From the newest.
+    // Ask again without delay.
     watch.asking.clear();
     model.dashboard.figures.ask_again();
     if watch.frozen.is_none() {
@@ -43,15 +43,14 @@ pub(crate) fn open(model: &mut Model) {
     }
 }
 
-/// To the inbox, as it was left.
 pub(crate) fn close(model: &mut Model) {
     if std::mem::take(&mut model.dashboard.watch.open) {
-        // Its rows may have changed while they were not on screen.
+        // The queue's rows may have changed while they were hidden.
         model.decide.guard.changed(model.now);
     }
 }
 
-/// A command on this view; false for those that mean the same everywhere.
+/// Runs a command of this view. Returns false for commands that work everywhere.
 pub(crate) fn run(model: &mut Model, command: Command) -> bool {
     match command {
         Command::Down => step(model, Direction::Down, 1),
@@ -89,7 +88,7 @@ pub(crate) fn run(model: &mut Model, command: Command) -> bool {
     true
 }
 
-/// Returns whether the command changes anything in this view.
+/// Returns true if the command changes anything in this view.
 pub(crate) fn works(model: &Model, command: Command) -> bool {
     let watch = &model.dashboard.watch;
     match command {
@@ -101,7 +100,6 @@ pub(crate) fn works(model: &Model, command: Command) -> bool {
     }
 }
 
-/// A key that decides in the inbox, and means nothing here.
 pub(crate) fn stray(model: &mut Model, key: KeyEvent) {
     let inbox = [KeyContext::List, KeyContext::Preview, KeyContext::Inbox];
     let meant = model.settings.keymap.lookup(&[Chord::from(key)], &inbox);
@@ -120,13 +118,12 @@ fn step(model: &mut Model, way: Direction, by: usize) {
     watch.go_to(shift(watch.at(watch.focus()), way, by.max(1)));
 }
 
-/// Rows of the panel that keys are for.
 fn page(model: &Model) -> usize {
     let focus = model.dashboard.watch.focus();
     layout_on_screen(model).room(focus, model.dashboard.watch.len(focus)).max(1)
 }
 
-/// The panels that Tab goes through. Where all are on screen, those without rows are left out.
+/// Returns the panels that Tab visits; if all are on screen, only those with rows.
 fn panels(model: &Model) -> Vec<Panel> {
     let all = layout_on_screen(model).shape == WatchShape::All;
     let told = model.dashboard.watch.board.decided_by().is_some();
@@ -134,7 +131,6 @@ fn panels(model: &Model) -> Vec<Panel> {
     Panel::ALL.into_iter().filter(is_there).collect()
 }
 
-/// The next panel, or the one before, round the end.
 fn tab(model: &mut Model, way: Direction) {
     model.dashboard.watch.alerts_only = false;
     let panels = panels(model);
@@ -154,7 +150,7 @@ fn focus(watch: &mut Watch, panel: Panel) {
     }
 }
 
-/// Keys are for this panel from now on; where only alerts are on screen, they stay.
+/// Focuses a panel, unless only alerts are shown.
 fn focus_on(model: &mut Model, panel: Panel) {
     if panel != Panel::Alerts {
         focus(&mut model.dashboard.watch, panel);
@@ -177,13 +173,12 @@ fn window(model: &mut Model) {
     }
     model.dashboard.watch.window =
         windows.get((at + 1) % windows.len()).copied().unwrap_or(model.dashboard.watch.window);
-    // Counts of another time: asked for at once.
+    // Another window needs other counts from the sources.
     model.dashboard.watch.asking.clear();
     refresh_now(model);
     model.say(words::last_minutes(model.dashboard.watch.window));
 }
 
-/// Frozen: every number stays as it is. Live again: as it is now.
 fn freeze(model: &mut Model) {
     if model.dashboard.watch.frozen.take().is_some() {
         refresh_now(model);
@@ -200,7 +195,7 @@ fn alerts_only(model: &mut Model) {
     model.dashboard.watch.settle();
 }
 
-/// What `K` and `m` are about: the alert under the cursor; where no cursor is on one, all that are not quiet.
+/// Returns the alerts that `K` and `m` apply to: the one under the cursor, or else all open ones.
 fn meant(model: &Model) -> Vec<Alert> {
     let (watch, alerts) = (&model.dashboard.watch, &model.dashboard.watch.board.alerts);
     if !watch.alerts_only {
@@ -234,7 +229,7 @@ fn mute(model: &mut Model) {
     let Watch { alarms, board, .. } = &mut model.dashboard.watch;
     let muted = |alarms: &Alarms, alert: &Alert| alarms.muted_until(alert).is_some();
     let of: Vec<&Alert> = if meant.is_empty() && !only {
-        // Nothing is left to mute: what was muted speaks again.
+        // If no alert is left to mute, muted alerts are unmuted.
         board.alerts.iter().filter(|alert| muted(alarms, alert)).collect()
     } else {
         meant.iter().collect()
@@ -255,7 +250,7 @@ fn mute(model: &mut Model) {
     }
 }
 
-/// Everything anew: lists, counts, figures.
+/// Syncs the lists and requests counts and people again.
 fn reload(model: &mut Model) {
     model.dashboard.watch.asking.clear();
     model.dashboard.figures.ask_again();
@@ -276,7 +271,7 @@ fn export(model: &mut Model) {
 pub(crate) fn exported(model: &mut Model, answer: Result<Vec<PathBuf>, String>) {
     let (tone, word, what) = match answer {
         Ok(paths) => {
-            // They differ in their ends alone.
+            // The files differ only in their extensions.
             let ends = paths.iter().skip(1).filter_map(|path| path.extension());
             let ends: Vec<String> = ends.map(|end| format!(" and .{}", end.display())).collect();
             let first = paths.first().map_or_else(String::new, |path| path.display().to_string());
@@ -287,9 +282,8 @@ pub(crate) fn exported(model: &mut Model, answer: Result<Vec<PathBuf>, String>) 
     model.tell(tone, vec![Shown::ours(word), text::line(&Untrusted::from(what))]);
 }
 
-// From a row of the watch view to what it is about, in the inbox.
+// Opening the inbox from a row.
 
-/// Enter.
 pub(crate) fn open_row(model: &mut Model) {
     match model.dashboard.watch.here() {
         Some(RowId::Queue(source, Some(queue))) => narrow(model, Filter::of_queue(&source, &queue)),
@@ -303,7 +297,6 @@ pub(crate) fn open_row(model: &mut Model) {
     }
 }
 
-/// The inbox, with these alone.
 fn narrow(model: &mut Model, filter: Filter) {
     close(model);
     sync::take_in(model);
@@ -355,7 +348,6 @@ fn event(model: &mut Model, happening: &Happening) {
     }
 }
 
-/// Where actions that stand like this are listed.
 fn list_of(status: &Status) -> Option<ViewKind> {
     Some(match status {
         Status::Approved | Status::Running => ViewKind::Approved,
@@ -368,7 +360,7 @@ fn list_of(status: &Status) -> Option<ViewKind> {
     })
 }
 
-/// To an action: in the inbox, or where it is over, in that list.
+/// Goes to an action in the inbox, or in the list if it has ended.
 fn action(model: &mut Model, key: &ActionKey, list: Option<ViewKind>) {
     if model.queue.get(key).is_none() && model.queue.held().any(|entry| entry.key == *key) {
         sync::take_in(model);
@@ -391,14 +383,13 @@ fn action(model: &mut Model, key: &ActionKey, list: Option<ViewKind>) {
     }
 }
 
-// When the board is made anew, and when sources are asked for their own counts.
+// When the board is updated, and when sources are asked for their counts.
 
-/// Milliseconds between two boards: after news, by the time alone, and where nothing moves by itself.
+/// Milliseconds between updates: after news, without news, and with reduced motion.
 const NEWS: i64 = 1_000;
 const USUAL: i64 = 2_000;
 const STILL: i64 = 10_000;
 
-/// A source says something, or was read.
 pub(crate) fn heard(model: &mut Model, kind: Option<&EventKind>) {
     if matches!(kind, Some(EventKind::Tick)) {
         return;
@@ -406,15 +397,15 @@ pub(crate) fn heard(model: &mut Model, kind: Option<&EventKind>) {
     model.dashboard.watch.news = true;
 }
 
-/// After every message.
+/// Runs after every message.
 pub(crate) fn follow(model: &mut Model) {
     let (watch, now) = (&model.dashboard.watch, model.now);
     if !model.watches() {
-        // What was acknowledged counts again when it grows meanwhile.
+        // An acknowledged alert is shown again when it grows, even while the view is closed.
         if !watch.alarms.is_empty() && now.since(watch.board.at) >= STILL && watch.frozen.is_none() {
             refresh_now(model);
         }
-        // What was acknowledged must not come back because nobody asked any more.
+        // Without current counts, acknowledged alerts would seem to end and come back.
         return if model.dashboard.watch.alarms.is_empty() {
         } else {
             ask(model);
@@ -432,7 +423,7 @@ pub(crate) fn follow(model: &mut Model) {
     ask(model);
 }
 
-/// Makes the board. The screen is drawn again where it looks otherwise.
+/// Updates the board, and redraws if it changed visibly.
 pub(crate) fn refresh_now(model: &mut Model) {
     let ask = BoardRequest { window: model.dashboard.watch.window, columns: Watch::COLUMNS };
     let board = model.dashboard.figures.board(ask, model.now);
@@ -458,7 +449,7 @@ fn keep_in_view(model: &mut Model) {
     }
 }
 
-/// Asks those that count by themselves, as often as that is due; one question to each at a time.
+/// Asks the gates for their counts when due, one request at a time.
 fn ask(model: &mut Model) {
     let (now, window) = (model.now, model.dashboard.watch.window);
     for source in model.list.sources.iter().filter(|source| source.records.flows) {
@@ -471,7 +462,7 @@ fn ask(model: &mut Model) {
     }
 }
 
-/// A source's own counts have come. Where they cannot be had, it is asked again; what was seen from here counts meanwhile.
+/// Takes a gate's counts. If there are none, this client's own counts are used until the next request.
 pub(crate) fn flowed(model: &mut Model, source: &SourceName, answer: Result<Option<Flows>, Problem>) {
     model.dashboard.watch.asking.remove(source);
     match answer {
@@ -486,15 +477,14 @@ pub(crate) fn flowed(model: &mut Model, source: &SourceName, answer: Result<Opti
     }
 }
 
-/// Asks for who reads the figures once, from the newest.
+/// Asks for the counts once, without delay.
 pub(crate) fn ask_now(model: &mut Model) {
     model.dashboard.figures.ask_again();
     ask(model);
 }
 
-// The mouse over the watch view: the wheel and a click select a row, and nothing else.
+// The mouse: wheel and click select a row.
 
-/// Moves the cursor of what is under the pointer.
 pub(crate) fn wheel(model: &mut Model, at: Position, way: Direction, by: usize) {
     if let Some(panel) = under(&layout_on_screen(model), at) {
         focus_on(model, panel);
@@ -515,15 +505,13 @@ pub(crate) fn click(model: &mut Model, at: Position) {
     }
 }
 
-/// The panel under the pointer, where it has rows.
 fn under(layout: &WatchLayout, at: Position) -> Option<Panel> {
     let panes = layout.panes.iter().filter(|(panel, area)| panel.has_rows() && area.contains(at));
     panes.map(|(panel, _)| *panel).next()
 }
 
-// Everything that sources say is counted, whether anybody looks at the figures or not.
+// Counting, whether the figures are shown or not.
 
-/// Before a message is taken.
 pub(crate) fn feed(model: &mut Model, what: &What) {
     let now = model.now;
     let figures = &mut model.dashboard.figures;
@@ -540,7 +528,7 @@ pub(crate) fn feed(model: &mut Model, what: &What) {
     }
 }
 
-/// Once a minute: what a restart must not lose.
+/// Saves the figures once a minute, for a restart.
 pub(crate) fn keep(model: &mut Model) {
     let minute = Minute::of(model.now);
     if model.dashboard.kept_at.replace(minute) == Some(minute) {
@@ -552,7 +540,7 @@ pub(crate) fn keep(model: &mut Model) {
     }
 }
 
-/// The inbox ends.
+/// Saves the figures at the end.
 pub(crate) fn end(model: &mut Model) {
     model.dashboard.kept_at = None;
     keep(model);
