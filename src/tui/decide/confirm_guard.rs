@@ -1,11 +1,10 @@
-//! Keys that confirm nothing: pasted keys, and keys that were typed before the sheet was drawn.
+//! Keys that confirm nothing: pasted ones, and those typed before the sheet was drawn.
 
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::decide::words;
 
-/// A key that the sheet on screen takes and does nothing with, or that was for something over it: whoever presses such keys is
-/// not reading the sheet, so its time starts anew.
+/// Restarts the sheet's reading time after a key that has no effect on it: its reviewer is not reading yet.
 pub(crate) fn absorbed(model: &mut Model) {
     let drawn = match &mut model.modal {
         Some(Modal::Review(sheet)) => &mut sheet.drawn,
@@ -15,7 +14,7 @@ pub(crate) fn absorbed(model: &mut Model) {
     *drawn = drawn.map(|_| model.now);
 }
 
-/// Keys that come faster than anybody types are a paste, or a terminal's reply: they decide nothing.
+/// Returns true, with a warning, if keys come faster than anybody types. They must not decide anything.
 pub(crate) fn is_burst(model: &mut Model) -> bool {
     let Some(keys) = model.decide.guard.burst(model.now) else { return false };
     model.warn(words::too_fast(keys));

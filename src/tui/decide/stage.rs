@@ -1,4 +1,4 @@
-//! Stages, undoes and redoes decisions. Every change of the draft is made here, and is saved.
+//! Stages, undoes and redoes decisions. All changes of the draft are made and saved here.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ use crate::tui::submit::hold;
 use super::state::{Bulk, Moment, Staging, Wanted, Way};
 use super::{confirm_guard, take_back, turns};
 
-/// Stages (`Some`) or clears (`None`) decisions as one step. Bound to the content that was on screen, where it was.
+/// Stages decisions (`Some`) or clears them (`None`) as one step, bound to the content that was on screen.
 pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)>) {
     let moment = moment(model);
     begin(model, Wanted::Each(wanted.into_iter()), moment);
     finish(model);
 }
 
-/// The same, to be done by [`stretch`]es.
+/// Begins a step; [`stretch`] continues it.
 pub(crate) fn begin(model: &mut Model, wanted: Wanted, moment: Moment) {
     finish(model);
     if is_too_early(model) {
@@ -43,7 +43,7 @@ pub(crate) fn begin(model: &mut Model, wanted: Wanted, moment: Moment) {
     model.decide.bulk = Some(Bulk { way: Way::Stage(staging), in_stretches: false });
 }
 
-/// Takes so many changes of the step that is being taken. True when nothing is left of it.
+/// Processes up to `most` changes of the current step. Returns true when it is complete.
 pub(crate) fn stretch(model: &mut Model, most: usize) -> bool {
     let Some(mut bulk) = model.decide.bulk.take() else { return true };
     let is_over = match &mut bulk.way {
@@ -80,12 +80,12 @@ pub(crate) fn stretch(model: &mut Model, most: usize) -> bool {
     is_over
 }
 
-/// Takes all that is left of it. Whatever else reads or changes the draft comes after that.
+/// Completes the current step, before the draft is read or changed otherwise.
 pub(crate) fn finish(model: &mut Model) {
     stretch(model, usize::MAX);
 }
 
-/// Now, with what is or was on screen as it is now. Of 100,000 rows few were read.
+/// Records the present time and the contents that were on screen so far.
 pub(crate) fn moment(model: &Model) -> Moment {
     let reader = &model.reader;
     let opened = |(key, cached): &(&ActionKey, &Arc<Cached>)| {
@@ -117,7 +117,6 @@ fn put_some(model: &mut Model, staging: &mut Staging, most: usize) {
     decide.tally.done(step.changes().get(before..).unwrap_or_default());
 }
 
-/// All of a step is taken: it is said, and saved.
 fn taken(model: &mut Model, bulk: Bulk) {
     let write = match bulk.way {
         Way::Stage(Staging { step, .. }) => {
@@ -151,7 +150,7 @@ fn taken(model: &mut Model, bulk: Bulk) {
 
 fn say_staged(model: &mut Model, step: &Step) {
     model.submit.sent_line = false;
-    // What was said before is not so any more. A journal that cannot be written is told in its own place.
+    // Earlier messages are outdated. A failing journal is reported elsewhere.
     if model.screen.message.as_ref().is_some_and(|said| said.tone == Tone::Bad || said.at < model.now) {
         model.screen.message = None;
     }
@@ -164,7 +163,7 @@ fn say_staged(model: &mut Model, step: &Step) {
     }
 }
 
-/// Everything that is not on its way back to undecided, as one step. Also what no list shows now.
+/// Clears all decisions that are not being sent, as one step, including those on actions that are not listed.
 pub(crate) fn clear_unsent(model: &mut Model) {
     finish(model);
     let sending = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
@@ -177,7 +176,7 @@ pub(crate) fn clear_unsent(model: &mut Model) {
     save(model, vec![Write::Step { position, step }]);
 }
 
-/// Before the journal was read, the first step would take the place of those that are still to come.
+/// Returns true, with a warning, before the journal was read: a step would replace the ones still to come.
 pub(crate) fn is_too_early(model: &mut Model) -> bool {
     if !model.screen.restored {
         model.warn(words::STILL_READING_STAGED);
@@ -206,12 +205,11 @@ pub(crate) fn undo(model: &mut Model) {
     first_stretch(model);
 }
 
-/// So many decisions are taken in one stretch: a few milliseconds.
+/// Decisions processed at once: a few milliseconds.
 pub(crate) const STRETCH: usize = 5_000;
-/// And in the first, which comes on top of finding what the key is about.
 const FIRST: usize = 1_000;
 
-/// What is not done in it goes on between keys.
+/// Processes the first part of a step; the rest follows between keys.
 pub(crate) fn first_stretch(model: &mut Model) {
     if !stretch(model, FIRST) {
         model.effects.push(Effect::WakeIn(0));
@@ -219,7 +217,7 @@ pub(crate) fn first_stretch(model: &mut Model) {
 }
 
 pub(crate) fn redo(model: &mut Model) {
-    // It could change what is about to be sent.
+    // Redoing could change what is about to be sent.
     if hold::is_in_the_way(model) || is_too_early(model) || confirm_guard::is_burst(model) {
         return;
     }
@@ -233,14 +231,13 @@ pub(crate) fn redo(model: &mut Model) {
     first_stretch(model);
 }
 
-/// Puts the cursor where something just changed.
 fn show(model: &mut Model, key: Option<&ActionKey>) {
     if let Some(index) = key.and_then(|key| model.queue.index(key)) {
         model.queue.go_to_action(index);
     }
 }
 
-/// Forgets decisions on actions that are settled. Returns those that had one.
+/// Forgets decisions on settled actions. Returns the actions that had one.
 pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> Vec<ActionKey> {
     finish(model);
     let mut dropped = Vec::new();
@@ -262,7 +259,7 @@ pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> Vec<ActionKey> {
     dropped
 }
 
-/// Takes back decisions on another content than the source lists now. What was typed stays: the reason, and the edits for comparing.
+/// Takes back decisions on outdated contents. Typed reasons and edits are kept.
 pub(crate) fn unstage_changed(model: &mut Model) {
     finish(model);
     let is_open = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Pending);
@@ -300,7 +297,7 @@ pub(crate) fn unstage_changed(model: &mut Model) {
     save(model, writes);
 }
 
-/// The words and edits of a decision become what was typed and not staged.
+/// Keeps the text and edits of a decision as unstaged drafts.
 fn keep_typed(model: &mut Model, key: &ActionKey, staged: &Staged) {
     if let Some(words) = staged.decision.said() {
         let says = staged.decision.kind().without_edits();
@@ -323,14 +320,14 @@ pub(crate) fn save(model: &mut Model, writes: Vec<Write>) {
 pub(crate) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>) {
     model.screen.saved.open = model.screen.saved.open.saturating_sub(saves);
     match answer {
-        // What failed before went first: now all of it is on disk.
+        // Failed saves are retried first, so everything is saved now.
         Ok(()) => {
             model.screen.dirty |= model.screen.saved.failed.take().is_some();
             if saves > 0 {
                 model.screen.saved.last = Some(model.now);
             }
         }
-        // It is tried again, and again; that is news only once.
+        // Saving is retried; the error is shown once.
         Err(problem) => {
             let known = model.screen.saved.failed.replace(problem.what.clone());
             if known.as_ref() != Some(&problem.what) {
@@ -340,8 +337,8 @@ pub(crate) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>
     }
 }
 
-/// What the journal knows from before. Nothing can have been decided before it came. Where it cannot be read, this run goes
-/// on at an empty desk, and leaves the other one as it is.
+/// Takes the journal's content, before which nothing can be decided. If it cannot be read, this run starts without
+/// staged decisions and leaves the saved ones alone.
 pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>) {
     model.screen.restored = true;
     model.screen.shared = answer.as_ref().is_ok_and(|restored| restored.is_shared);
@@ -374,7 +371,7 @@ pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
     model.effects.push(Effect::Reconcile);
 }
 
-/// Decisions that never landed are staged again, where nothing else is staged by now.
+/// Stages decisions again that were never delivered, unless another is staged.
 pub(crate) fn taken_back(model: &mut Model, answer: Result<Vec<(ActionKey, Staged)>, Problem>) {
     let back = match answer {
         Ok(back) => back,
@@ -397,10 +394,8 @@ pub(crate) fn taken_back(model: &mut Model, answer: Result<Vec<(ActionKey, Stage
     unstage_changed(model);
 }
 
-// What a key replaced: said, with the key that brings it back.
-
-/// `undecided again; u brings back exclude, because "duplicate"`, or `2 decisions replaced; u brings them back`. Empty where
-/// nothing was staged before. Of a turn the calls are decided as one.
+/// Returns `undecided again; u brings back exclude, because "duplicate"`, or `2 decisions replaced; u brings them
+/// back`. Empty if nothing was replaced. A turn counts as one decision.
 pub(crate) fn parts(model: &Model, step: &Step, turn: bool) -> Vec<Shown> {
     let key = model.settings.keymap.key(Command::Undo);
     let replaced: Vec<&Change> = step.changes.iter().filter(|change| change.before.is_some()).collect();
@@ -429,7 +424,6 @@ pub(crate) fn parts(model: &Model, step: &Step, turn: bool) -> Vec<Shown> {
     }
 }
 
-/// `approve with edits (title), comment "urgent"`
 fn said(decision: &Decision) -> Vec<Shown> {
     let edits = decision.edits().map(|edits| format!(" ({})", listed(&edits.keys()))).unwrap_or_default();
     let mut parts = vec![Shown::ours(format!("{}{edits}", decision.kind().words().phrase))];
@@ -441,9 +435,7 @@ fn said(decision: &Decision) -> Vec<Shown> {
     parts
 }
 
-// What went because somebody else was first.
-
-/// Says which staged decisions went because somebody else was first.
+/// Reports staged decisions that were dropped because somebody else decided first.
 pub(crate) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted>)]) {
     let keys: Vec<ActionKey> = settled.iter().map(|(key, _)| key.clone()).collect();
     let with_decision: Vec<ActionKey> =
@@ -462,7 +454,6 @@ pub(crate) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted
     }
 }
 
-/// `TITLE was decided by lee`, or `TITLE expired`.
 fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
     let Some(slot) = model.queue.get(key) else {
         return vec![Shown::ours(words::ACTION_IS_GONE)];
@@ -483,7 +474,7 @@ fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
     }
 }
 
-/// Staged decisions on actions that a listed source no longer has pending. After a restart, mostly.
+/// Drops decisions on actions that their source no longer lists as pending, usually after a restart.
 pub(crate) fn drop_settled(model: &mut Model) {
     if !model.screen.restored || model.decide.draft.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! What is staged, what keys have just done to it, and which keys were not meant: held, pasted, or pressed at something that changed.
+//! Staged decisions, steps in progress, and the guard against keys that were not meant.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,22 +18,20 @@ pub(crate) struct DecideState {
     pub tally: StagedTotals,
     pub spread: StagedByGroup,
     pub guard: Guard,
-    /// The group decided in last, while nothing but deciding was done since: auto-advance may have left it.
+    /// The group of the last decision, even if the cursor moved on from it automatically.
     pub decided_in: Option<GroupKey>,
-    /// Typed into reason fields, staged or not.
     pub reason_texts: HashMap<(ActionKey, DecisionKind), String>,
     pub looking: Option<Looking>,
     pub bulk: Option<Bulk>,
-    /// What follows on what is under way.
     pub then: Option<Then>,
-    /// Keys that act once no other key follows at once.
+    /// Keys that take effect once no other key follows at once.
     pub waiting: Vec<WaitingKey>,
 }
 
-// What a key does to many actions, a stretch at a time: what leaves the draft alone may come between two stretches (the cursor
-// moves, help opens). Whatever else comes waits until all of it is done.
+// A key for many actions is processed in parts. Between them only commands run that do not touch the draft (cursor,
+// help); all others wait until it is complete.
 
-/// A key that approves: what each action would be approved with, and why some cannot be.
+/// An approval in progress: the decision for each target, or why it is refused.
 #[derive(Clone, Debug)]
 pub(crate) struct Looking {
     pub targets: Vec<ActionKey>,
@@ -43,37 +41,35 @@ pub(crate) struct Looking {
     pub moment: Moment,
 }
 
-/// When a key was pressed, and what was, or had been, on screen then: whatever is opened while it is carried out was not.
+/// The time of a key press and the contents on screen until then. Contents opened later do not count.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     pub at: Timestamp,
     pub opened: KeyMap<Arc<Cached>>,
 }
 
-/// A step that is being taken.
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
     pub way: Way,
-    /// More than one stretch: it is said on screen that it is not saved yet.
+    /// It takes several parts; the screen shows that it is not saved yet.
     pub in_stretches: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Way {
     Stage(Staging),
-    /// So many of its changes stand still.
+    /// `left` changes remain.
     Undo {
         step: Step,
         left: usize,
     },
-    /// So many of its changes stand already.
+    /// `done` changes are done.
     Redo {
         step: Step,
         done: usize,
     },
 }
 
-/// Decisions that are being staged.
 #[derive(Clone, Debug)]
 pub(crate) struct Staging {
     pub wanted: Wanted,
@@ -81,13 +77,11 @@ pub(crate) struct Staging {
     pub moment: Moment,
 }
 
-/// What becomes of which actions.
 #[derive(Clone, Debug)]
 pub(crate) enum Wanted {
     Each(std::vec::IntoIter<(ActionKey, Option<Decision>)>),
-    /// Excluded, each with the reason that was typed for it.
+    /// Exclude, with the reason typed for each.
     Excluded(std::vec::IntoIter<ActionKey>),
-    /// Back to undecided.
     Cleared(std::vec::IntoIter<ActionKey>),
 }
 
@@ -101,7 +95,6 @@ impl Wanted {
 }
 
 impl DecideState {
-    /// The next of them, and its decision.
     pub(crate) fn next_of(&self, wanted: &mut Wanted) -> Option<(ActionKey, Option<Decision>)> {
         match wanted {
             Wanted::Each(wanted) => wanted.next(),
@@ -113,13 +106,11 @@ impl DecideState {
         }
     }
 
-    /// Why it is to be excluded, as far as that was typed.
     pub(crate) fn known_reason(&self, key: &ActionKey) -> Option<String> {
         let text = self.known_text(key, DecisionKind::Reject)?;
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// What was typed before, staged or not.
     pub(crate) fn known_text(&self, key: &ActionKey, says: DecisionKind) -> Option<String> {
         let staged = self.draft.get(key).map(|staged| &staged.decision);
         let staged = staged.filter(|decision| decision.kind().without_edits() == says);
@@ -131,35 +122,34 @@ impl DecideState {
     }
 }
 
-/// What follows when all of it is staged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Then {
     pub said: Option<(Tone, String)>,
-    /// Decisions that the key left alone, because somebody typed words for them.
+    /// Number of decisions left alone because they contain typed text.
     pub spared: usize,
-    /// On to the next undecided action, or the marks go.
+    /// Move to the next undecided action, or unmark.
     pub moves_on: bool,
 }
 
-// Keys that were not meant: typed at something that just changed, repeated by a held key, or pasted.
+// Keys that were not meant: typed at a row that just changed, repeated by a held key, or pasted.
 
-/// A row that changed under the cursor takes no decision for so long.
+/// A row that changed under the cursor takes no decision for this long. Milliseconds.
 const CHANGED: i64 = 300;
-/// A screen that was not drawn meanwhile shows another row still; where nothing is drawn at all, that ends.
+/// The same while no frame has shown the change. Milliseconds.
 const UNDRAWN: i64 = 2_000;
-/// A held key stages at most one action in so long.
+/// Minimum time between two decisions of a held key. Milliseconds.
 const REPEAT: i64 = 80;
-/// Nobody types three keys this close together.
+/// [`BURST`] keys this close together were not typed. Milliseconds.
 const BURST_GAP: i64 = 15;
 const BURST: usize = 3;
-/// Two interrupts this close together quit.
+/// Two interrupts within this time quit. Milliseconds.
 const TWICE: i64 = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaitingKey {
     pub key: KeyEvent,
     pub at: Timestamp,
-    /// It came right after another one.
+    /// It followed another key faster than anybody types.
     pub hasty: bool,
 }
 
@@ -174,23 +164,22 @@ pub(crate) struct Guard {
     hasty: bool,
     /// The last command was the wide form of a verb.
     wide: bool,
-    /// Characters of the present run: keys that each came right after another.
+    /// Characters in the current run of close keys.
     run: usize,
-    /// Keys of the present run that do nothing.
+    /// Number of ignored keys in the current run.
     ignored: usize,
 }
 
 impl Guard {
-    /// Milliseconds after which a key stood alone: nobody types another one sooner.
+    /// Milliseconds after which a key counts as single, because a typed one takes longer.
     pub(crate) const ALONE: u64 = BURST_GAP as u64 + 1;
 
-    /// The row under the cursor became another one, or another content, for a reason other than a key.
+    /// Notes that the row under the cursor was replaced or changed by something other than a key.
     pub(crate) fn changed(&mut self, at: Timestamp) {
         self.changed = Some(at);
         self.undrawn = true;
     }
 
-    /// What changed is on screen.
     pub(crate) fn drawn(&mut self) {
         self.undrawn = false;
     }
@@ -200,7 +189,7 @@ impl Guard {
         self.changed.is_some_and(|at| now.since(at) < within)
     }
 
-    /// Notes a decision; false when it comes too soon after the last one.
+    /// Notes a decision. Returns false if it comes too soon after the last one.
     pub(crate) fn may_repeat(&mut self, now: Timestamp) -> bool {
         if self.decided.is_some_and(|at| now.since(at) < REPEAT) {
             return false;
@@ -209,7 +198,7 @@ impl Guard {
         true
     }
 
-    /// Notes any key. Only what a paste can consist of is counted.
+    /// Notes a key; counts those that a paste can contain.
     pub(crate) fn pressed(&mut self, now: Timestamp, is_char: bool) {
         self.hasty = self.is_close(now);
         if !self.hasty {
@@ -219,18 +208,18 @@ impl Guard {
         self.last_pressed = Some(now);
     }
 
-    /// A key now comes right after the last one, as no two typed ones do.
+    /// Returns true if a key now would follow the last one faster than anybody types.
     pub(crate) fn is_close(&self, now: Timestamp) -> bool {
         self.last_pressed.is_some_and(|at| now.since(at) <= BURST_GAP)
     }
 
-    /// How many keys came by now, where they come faster than anybody types. A key that comes later belongs to no burst: an
-    /// input method that hands over a word at once is followed by a person's Enter.
+    /// Returns the number of keys in a burst. A later key is not part of it: a word from an input method may be
+    /// followed by a typed Enter.
     pub(crate) fn burst(&self, now: Timestamp) -> Option<usize> {
         (self.run >= BURST && self.is_close(now)).then_some(self.run)
     }
 
-    /// Ignores so many more keys of the present run. Returns how many that makes.
+    /// Ignores this many more keys of the current run. Returns their total.
     pub(crate) fn ignore(&mut self, keys: usize) -> usize {
         self.ignored += keys;
         self.ignored
@@ -240,17 +229,17 @@ impl Guard {
         self.ignored > 0
     }
 
-    /// A key that waited acts as it would have when it was pressed.
+    /// Sets the state for a key that waited, as when it was pressed.
     pub(crate) const fn waited(&mut self, hasty: bool) {
         self.hasty = hasty;
     }
 
-    /// The key that is pressed now came right after another one, as no two typed ones do: it must not confirm anything.
+    /// Returns true if the current key followed another faster than anybody types. It must not confirm anything.
     pub(crate) const fn is_hasty(&self) -> bool {
         self.hasty
     }
 
-    /// Notes a command; true for the second wide verb in a row, which Caps Lock makes of two small ones.
+    /// Notes a command. Returns true for the second wide verb in a row, which suggests Caps Lock.
     pub(crate) fn is_wide_again(&mut self, command: Command) -> bool {
         let wide = matches!(
             command,
@@ -259,7 +248,7 @@ impl Guard {
         std::mem::replace(&mut self.wide, wide) && wide
     }
 
-    /// Notes an interrupt; true for the second one within a second.
+    /// Notes an interrupt. Returns true for the second within a second.
     pub(crate) fn interrupted(&mut self, now: Timestamp) -> bool {
         let twice = self.interrupted.is_some_and(|at| now.since(at) < TWICE);
         self.interrupted = Some(now);

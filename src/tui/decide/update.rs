@@ -1,4 +1,4 @@
-//! Handles the decision keys. They are toggles and only stage; nothing here reaches a source.
+//! Handles the decision keys. They toggle, and only stage.
 
 use crate::domain::{
     ActionKey, Decision, DecisionKind, Digest, Edits, On, Risk, Staged, Status, changed_keys,
@@ -21,13 +21,13 @@ use super::stage::{STRETCH, is_too_early};
 use super::state::{Looking, Moment, Then, Wanted};
 use super::{stage, turns};
 
-/// There is nothing to approve before its answer is written.
+/// Returns true if the action needs an answer before it can be approved.
 fn asks(model: &Model, key: &ActionKey) -> bool {
     model.queue.get(key).is_some_and(|slot| slot.entry.row.can.answer)
         && approval(model, key).is_err_and(|why| why == words::ANSWER_FIRST)
 }
 
-/// Approves what is aimed at; back to undecided when all of it was.
+/// Approves the targets, or clears them if all are approved.
 pub(crate) fn approve(model: &mut Model) {
     let Some(targets) = ready(model) else { return };
     if !model.decide.guard.may_repeat(model.now) {
@@ -40,10 +40,10 @@ pub(crate) fn approve(model: &mut Model) {
     }
 }
 
-/// So many actions are looked at in one stretch: a few milliseconds.
+/// Actions examined at once: a few milliseconds.
 const LOOK: usize = 2_000;
 
-/// Looks what so many of the aimed at would be approved with. True when nothing is left to look at.
+/// Examines up to `most` targets. Returns true when all are examined.
 fn look(model: &mut Model, most: usize) -> bool {
     let Some(mut looking) = model.decide.looking.take() else { return true };
     let end = looking.next.saturating_add(most).min(looking.targets.len());
@@ -66,7 +66,7 @@ fn look(model: &mut Model, most: usize) -> bool {
 fn looked(model: &mut Model, Looking { targets, mut wanted, locked, moment, .. }: Looking) {
     turns::drop_parts(model, &mut wanted, &locked);
     if let Some((key, why)) = locked.first().filter(|_| wanted.is_empty()) {
-        // Taking an approval back asks for nothing.
+        // Clearing needs no permission.
         if targets.iter().all(|key| kind(model, key).is_some_and(DecisionKind::approves)) {
             return clear_targets(model, targets, moment);
         }
@@ -97,7 +97,7 @@ fn looked(model: &mut Model, Looking { targets, mut wanted, locked, moment, .. }
     stage_then(model, Wanted::Each(wanted.into_iter()), Then { said, spared, moves_on: true }, moment);
 }
 
-/// The same for what may be marked, of which decisions with words are left alone.
+/// Stages decisions, leaving alone those with typed text if several actions are marked.
 pub(crate) fn stage_but_spare(model: &mut Model, mut wanted: Wanted, moves_on: bool, moment: Moment) {
     let mut spared = 0;
     if may_spare(model) {
@@ -112,7 +112,7 @@ fn may_spare(model: &Model) -> bool {
     !model.queue.marks.is_empty() && model.decide.tally.with_words() > 0
 }
 
-/// Stages as one step, in stretches where it is about many, and goes on from there.
+/// Stages decisions as one step, in parts if there are many.
 pub(crate) fn stage_then(model: &mut Model, wanted: Wanted, then: Then, moment: Moment) {
     stage::begin(model, wanted, moment);
     model.decide.then = Some(then);
@@ -120,7 +120,7 @@ pub(crate) fn stage_then(model: &mut Model, wanted: Wanted, then: Then, moment: 
     follow_up(model);
 }
 
-/// What is under way goes on for a stretch, and asks to go on when that was not the last one.
+/// Continues the step in progress, and requests a wakeup if more remains.
 pub(crate) fn go_on(model: &mut Model) {
     if !is_busy(model) {
         return;
@@ -131,12 +131,11 @@ pub(crate) fn go_on(model: &mut Model) {
     follow_up(model);
 }
 
-/// A key is not done yet with what it is about.
 pub(crate) const fn is_busy(model: &Model) -> bool {
     model.decide.looking.is_some() || model.decide.bulk.is_some() || model.decide.then.is_some()
 }
 
-/// All that is under way is done at once: what comes next is about what it leads to.
+/// Completes the step in progress at once, because the next message depends on its result.
 pub(crate) fn finish_all(model: &mut Model) {
     look(model, usize::MAX);
     stage::finish(model);
@@ -157,8 +156,7 @@ fn follow_up(model: &mut Model) {
     }
 }
 
-/// Takes out of what a key would do to marked actions the decisions that hold words or edits: somebody typed those for one action.
-/// Returns how many those are.
+/// Removes decisions that would replace typed text or edits, which belong to a single action. Returns their number.
 pub(crate) fn spare(model: &Model, wanted: &mut Vec<(ActionKey, Option<Decision>)>) -> usize {
     if !may_spare(model) {
         return 0;
@@ -175,7 +173,7 @@ pub(crate) fn spare(model: &Model, wanted: &mut Vec<(ActionKey, Option<Decision>
     before - wanted.len()
 }
 
-/// Beside what the same key said already.
+/// Adds the number of decisions left alone to the key's message.
 pub(crate) fn say_spared(model: &mut Model, spared: usize) {
     if spared == 0 {
         return;
@@ -188,8 +186,7 @@ pub(crate) fn say_spared(model: &mut Model, spared: usize) {
     }
 }
 
-/// The decision that approving this action stages: with the edits of its form, when somebody typed some, and with the comment
-/// that stands beside it.
+/// Returns the decision that approving this action stages, with its edits and comment.
 pub(crate) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, String> {
     let Some(slot) = model.queue.get(key) else { return Err(words::THIS_ACTION_IS_GONE.to_owned()) };
     if slot.entry.row.unreadable.is_some() {
@@ -235,8 +232,8 @@ pub(crate) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
     Ok(Decision::Approve { edits, comment })
 }
 
-/// The edits of those who approved it already. What they approved must have been before one's eyes: approving another content would take
-/// the place of their approvals.
+/// Returns the edits of earlier approvers. They must have been on screen, because approving other content replaces the
+/// earlier approvals.
 fn approved_by_others(model: &Model, slot: &Slot) -> Result<Option<Edits>, String> {
     let key = &slot.entry.key;
     if slot.entry.row.approvals.as_ref().is_none_or(|approvals| approvals.given() == 0) {
@@ -258,7 +255,7 @@ fn is_staged(model: &Model, key: &ActionKey, decision: Option<&Decision>) -> boo
     model.decide.draft.get(key).map(|staged| &staged.decision) == decision
 }
 
-/// Back to undecided: always allowed, never moves on. Who asks for it gets it, whatever was typed.
+/// Clears the targets. Always allowed, also for decisions with typed text; does not move the cursor.
 pub(crate) fn clear(model: &mut Model) {
     if is_burst(model) {
         return;
@@ -268,12 +265,11 @@ pub(crate) fn clear(model: &mut Model) {
     stage_then(model, Wanted::Cleared(targets.into_iter()), Then::default(), moment);
 }
 
-/// Back to undecided, by the same key again.
 pub(crate) fn clear_targets(model: &mut Model, targets: Vec<ActionKey>, moment: Moment) {
     stage_but_spare(model, Wanted::Cleared(targets.into_iter()), false, moment);
 }
 
-/// The rest of this batch: what is undecided, was opened, is not high-risk, and may be approved without a second look.
+/// Approves the rest of this batch: undecided actions that were opened, are not high-risk, and need no second look.
 pub(crate) fn approve_rest(model: &mut Model) {
     if ready_at_all(model).is_err() {
         return;
@@ -326,8 +322,7 @@ pub(crate) fn approve_rest(model: &mut Model) {
     stage_then(model, Wanted::Each(wanted.into_iter()), then, moment);
 }
 
-/// The marked actions that are shown and can still be decided, else the one under the cursor. What the filter hides is left
-/// alone: a key decides on what the list shows.
+/// Returns the marked, visible, pending actions, or else the one under the cursor. Filtered actions are left alone.
 pub(crate) fn targets(model: &Model) -> Vec<ActionKey> {
     if !model.queue.marks.is_empty() {
         let marked = model.queue.marked();
@@ -341,7 +336,7 @@ pub(crate) fn targets(model: &Model) -> Vec<ActionKey> {
     here.map(|slot| slot.entry.key.clone()).into_iter().collect()
 }
 
-/// What a decision key aims at, or `None` after saying why there is nothing to decide.
+/// Returns the targets of a decision key; `None`, after saying why, if there are none.
 pub(crate) fn ready(model: &mut Model) -> Option<Vec<ActionKey>> {
     ready_at_all(model).ok()?;
     let targets = targets(model);
@@ -362,7 +357,7 @@ fn read_only(model: &Model, key: &ActionKey) -> Option<&'static str> {
     (!can.can_decide()).then(|| can.why_not(On::Any))
 }
 
-/// Whether this very action may be decided now, after saying why not.
+/// Returns true if this action may be decided now; otherwise says why not.
 pub(crate) fn may_decide(model: &mut Model, key: &ActionKey) -> bool {
     if ready_at_all(model).is_err() {
         return false;
@@ -374,7 +369,7 @@ pub(crate) fn may_decide(model: &mut Model, key: &ActionKey) -> bool {
     model.queue.get(key).is_some()
 }
 
-/// No decision at something that changed an instant ago, or from keys nobody typed.
+/// Refuses decisions on a row that just changed, and from keys that nobody typed.
 fn ready_at_all(model: &mut Model) -> Result<(), ()> {
     if is_burst(model) || is_too_early(model) {
         return Err(());
@@ -432,7 +427,6 @@ fn say_to_settle(model: &mut Model) {
     model.warn(words::ran_and_unknown(&key));
 }
 
-/// Two wide verbs in a row: says so beside what was said already.
 pub(crate) fn caps_lock(model: &mut Model) {
     let hint = words::CAPS_LOCK;
     match &mut model.screen.message {
@@ -453,7 +447,7 @@ fn settled_by(settled: &Settled, by: Option<text::Shown>) -> Vec<text::Shown> {
     parts
 }
 
-/// After a decision on one action: on to the next undecided one. After one on marked actions: they are unmarked.
+/// Moves to the next undecided action after a decision, or unmarks the marked ones.
 pub(crate) fn finish(model: &mut Model) {
     model.decide.decided_in = model.queue.group_here().map(|group| group.key.clone());
     if !model.queue.marks.is_empty() {
@@ -476,7 +470,7 @@ pub(crate) fn finish(model: &mut Model) {
             0 => words::all_decided(what, &batch),
             new => words::new_arrived(new, &next, &batch),
         };
-        // What was said of a whole turn an instant ago is still news.
+        // The message about the whole turn stays.
         let (now, last) = (model.now, model.screen.message.as_mut());
         match last.filter(|message| message.at == now && message.tone == Tone::Plain) {
             Some(message) => message.parts.push(text::Shown::ours(format!("; {said}"))),

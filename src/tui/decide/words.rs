@@ -1,4 +1,4 @@
-//! The words of deciding.
+//! Texts of deciding.
 
 use std::fmt::Display;
 
