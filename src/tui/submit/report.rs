@@ -1,4 +1,4 @@
-//! Handles the report of a submission: the source's own counts, then each decision until it is final.
+//! Handles a submission's report: the source's counts, then each decision until it is final.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::tui::queue::filter;
 use crate::tui::queue::slots::{Settled, Slot, State};
 use crate::tui::submit::words;
 
-/// Until a decision that was lost sight of is looked for again, for the first time; the inbox says when next.
+/// Time until an unknown outcome is first checked again; the inbox then sets the next. Milliseconds.
 const LOOK_AGAIN: i64 = 10_000;
 
 pub(crate) fn submitted(model: &mut Model, id: &SubmissionId, answer: Result<Report, Problem>) {
@@ -31,7 +31,7 @@ pub(crate) fn submitted(model: &mut Model, id: &SubmissionId, answer: Result<Rep
     match answer {
         Ok(report) => take(model, report, rest.as_ref()),
         Err(problem) => {
-            // Nothing was sent: everything is staged as before.
+            // Nothing was sent, so everything stays staged.
             let sending: Vec<ActionKey> = model
                 .queue
                 .slots()
@@ -48,7 +48,7 @@ pub(crate) fn submitted(model: &mut Model, id: &SubmissionId, answer: Result<Rep
     }
 }
 
-/// How far a submission is: counted, or acted on where some sources have answered.
+/// Handles the progress of a submission: counts, or the answers of some sources.
 pub(crate) fn sending(model: &mut Model, id: &SubmissionId, told: Sending) {
     match told {
         Sending::Partly(report) => partly(model, id, report),
@@ -61,7 +61,7 @@ pub(crate) fn sending(model: &mut Model, id: &SubmissionId, told: Sending) {
     }
 }
 
-/// Some sources have answered, and others let wait: what is known is acted on, and everything else goes on.
+/// Acts on the answers of some sources while others are still missing.
 fn partly(model: &mut Model, id: &SubmissionId, report: Report) {
     let came: HashSet<ActionKey> = report.lines.iter().map(|line| line.key.clone()).collect();
     let (news, rest) = match model.submit.unanswered.get(id) {
@@ -81,7 +81,6 @@ fn partly(model: &mut Model, id: &SubmissionId, report: Report) {
     take(model, report, Some(&news));
 }
 
-/// How many decisions of a submission each source has not answered yet.
 fn unanswered(model: &Model, id: &SubmissionId) -> Vec<(SourceName, usize)> {
     let mut waits: BTreeMap<SourceName, usize> = BTreeMap::new();
     for key in model.submit.unanswered.get(id).into_iter().flatten() {
@@ -90,7 +89,7 @@ fn unanswered(model: &Model, id: &SubmissionId) -> Vec<(SourceName, usize)> {
     waits.into_iter().collect()
 }
 
-/// Acts on what came, once: `only` are the lines that are news, where not all of them are.
+/// Acts on the report's lines; `only` restricts it to new ones.
 fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>) {
     let mut done = Vec::new();
     let mut follow = Vec::new();
@@ -121,8 +120,8 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
     }
 }
 
-/// Keeps it for `last-report`, and says it in one line. Opens nothing: keys that are pressed now are meant for what is on screen.
-/// A sheet that shows part of it already goes on.
+/// Keeps the report as the last one and shows its summary. Opens no sheet, because keys pressed now are meant for the
+/// screen as it is. An open sheet of the same submission is updated.
 fn keep(model: &mut Model, mut sheet: ReportSheet) {
     if let Some(last) = model.submit.last_report.as_ref().filter(|last| last.report.id == sheet.report.id) {
         sheet.followed.clone_from(&last.followed);
@@ -137,8 +136,7 @@ fn keep(model: &mut Model, mut sheet: ReportSheet) {
     model.screen.message = None;
 }
 
-/// What is pending and undecided in the batches that were sent, as it is now: more may have come while they were on their
-/// way.
+/// Returns the current number of pending undecided actions in the submitted batches.
 fn left_pending(model: &Model, report: &Report) -> u64 {
     let batches: HashSet<&BatchKey> = report.lines.iter().map(|line| &line.batch).collect();
     let undecided = |slot: &&Slot| slot.is_pending() && model.decide.draft.get(&slot.entry.key).is_none();
@@ -146,14 +144,14 @@ fn left_pending(model: &Model, report: &Report) -> u64 {
     listed.chain(model.queue.held_pending()).filter(|entry| batches.contains(&entry.batch())).count() as u64
 }
 
-/// Where an action stands after its decision was sent.
+/// Returns the state of an action after its decision was sent.
 fn state_after(model: &Model, line: &ReportLine) -> State {
     let settled = |status: Option<Status>, by, ours| {
         State::Settled(Box::new(Settled { status, by, at: Some(model.now), ours, error: None }))
     };
     let lost = |slot: &Slot| slot.entry.row.status == Status::Unknown;
     match &line.outcome {
-        // It was approved, ran, and was lost sight of before the answer came.
+        // Its outcome became unknown before the answer arrived.
         _ if model.queue.get(&line.key).is_some_and(lost) => State::ToResolve,
         Outcome::Approved => settled(Some(Status::Approved), None, true),
         Outcome::Rejected => settled(Some(Status::Rejected), None, true),
@@ -164,7 +162,7 @@ fn state_after(model: &Model, line: &ReportLine) -> State {
     }
 }
 
-/// The counts that are not zero, in one line.
+/// Returns the nonzero counts on one line.
 pub(crate) fn summary(report: &Report) -> String {
     let counts = report.counts();
     let all = [
@@ -184,7 +182,7 @@ pub(crate) fn summary(report: &Report) -> String {
     format!("sent: {}", said.join(", "))
 }
 
-/// A decided action came further. It shows in its row, in the report, and failures in the status line too.
+/// Takes the progress of an approved action into its row and the report; failures are reported in the status line, too.
 pub(crate) fn followed(model: &mut Model, followed: &Followed) {
     if let Some(Outcome::Skipped { status, by }) = &followed.outcome {
         not_ours(model, followed, status.as_ref(), by.as_ref());
@@ -226,12 +224,12 @@ pub(crate) fn followed(model: &mut Model, followed: &Followed) {
     }
     if let Some(sheet) = &mut model.submit.last_report {
         let ours = note(sheet, followed);
-        // The line comes back for what went wrong later.
+        // The summary is shown again because of a later problem.
         model.submit.sent_line |= ours && followed.is_trouble();
     }
 }
 
-/// It was accepted, and somebody else's decision is the one that counted.
+/// Handles an accepted decision that was overruled by somebody else's.
 fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by: Option<&Untrusted>) {
     let settled =
         Settled { status: status.cloned(), by: by.cloned(), at: Some(model.now), ours: false, error: None };
@@ -241,7 +239,7 @@ fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by:
         Some(_) | None => None,
     };
     for sheet in open.into_iter().chain(model.submit.last_report.as_mut()) {
-        // The line comes back for what went wrong later.
+        // The summary is shown again because of a later problem.
         model.submit.sent_line |= note(sheet, followed);
     }
     let by = model.people.who(&followed.key, by);
@@ -250,7 +248,7 @@ fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by:
     model.tell(Tone::Bad, vec![Shown::ours(words::SKIPPED_NOT_OURS), title, Shown::ours(": "), why.cut(60)]);
 }
 
-/// It was retried and came back, or nobody took what the source had accepted.
+/// Reports an action that is pending again: retried, or not picked up although accepted.
 fn waits_again(model: &mut Model, followed: &Followed) {
     let what = Shown::ours(if followed.error.is_some() { "NOT TAKEN: " } else { words::WAITS_AGAIN });
     let mut parts = vec![what, text::line(&followed.title).cut(40)];
@@ -261,7 +259,7 @@ fn waits_again(model: &mut Model, followed: &Followed) {
     model.recount();
 }
 
-/// Writes how a lost run was settled into the reports.
+/// Updates the reports with the resolution of a lost run.
 pub(crate) fn settled(model: &mut Model, key: &ActionKey) {
     let Some(State::Settled(settled)) = model.queue.get(key).map(|slot| &slot.state) else { return };
     let status = settled.status.clone();
@@ -277,7 +275,7 @@ pub(crate) fn settled(model: &mut Model, key: &ActionKey) {
     }
 }
 
-/// False where the report is not about it.
+/// Updates a report. Returns false if the action is not in it.
 fn note(sheet: &mut ReportSheet, followed: &Followed) -> bool {
     let Some(line) = sheet.report.lines.iter_mut().find(|line| line.key == followed.key) else {
         return false;
@@ -285,14 +283,14 @@ fn note(sheet: &mut ReportSheet, followed: &Followed) -> bool {
     if let Some(outcome) = &followed.outcome {
         line.outcome = outcome.clone();
     }
-    // What somebody else decided is not followed.
+    // Actions decided by others are not followed.
     if !matches!(line.outcome, Outcome::Skipped { .. }) {
         sheet.followed.insert(followed.key.clone(), followed.clone());
     }
     true
 }
 
-/// What reading taught about submissions that a crash left open.
+/// Takes the outcomes of submissions that an earlier run left open.
 pub(crate) fn reconciled(model: &mut Model, answer: Result<Vec<Reconciled>, Problem>) {
     match answer {
         Err(problem) => {
@@ -312,10 +310,10 @@ pub(crate) fn reconciled(model: &mut Model, answer: Result<Vec<Reconciled>, Prob
     }
 }
 
-/// What nobody knows the outcome of stands in the list, also where its source has no row of it.
+/// Lists actions with unknown outcomes, even if their source has no row for them.
 fn show_lost(model: &mut Model, all: &[Reconciled]) {
     let lost = all.iter().flat_map(|one| &one.lost).filter(|entry| model.queue.get(&entry.key).is_none());
-    // An unknown of the source is settled at the source; this one is settled here.
+    // It is resolved here, unlike an outcome that is unknown at its source.
     let lost =
         lost.cloned().map(|entry| Entry { row: Row { status: Status::Pending, ..entry.row }, ..entry });
     let lost: Vec<Entry> = lost.collect();
@@ -324,7 +322,7 @@ fn show_lost(model: &mut Model, all: &[Reconciled]) {
     }
 }
 
-/// What is unknown waits for nobody's reload. The cursor stays on its row.
+/// Moves unknown outcomes to the top without waiting for a reload. The cursor stays on its row.
 pub(crate) fn put_lost_first(model: &mut Model, without_row: Vec<Entry>) {
     let before = model.queue.cursor().cloned();
     model.queue.put_lost_first(without_row);
@@ -335,8 +333,8 @@ pub(crate) fn put_lost_first(model: &mut Model, without_row: Vec<Entry>) {
     model.recount();
 }
 
-/// One submission is known better now: what landed is settled, what never did is staged again. What was known before was
-/// acted on then, and may have gone on since.
+/// Takes new facts about a submission: delivered decisions are settled, undelivered ones staged again. Facts known
+/// earlier are left alone.
 fn learnt(model: &mut Model, Reconciled { report, learnt, .. }: Reconciled) {
     let learnt: HashSet<ActionKey> = learnt.into_iter().collect();
     let (mut done, mut failed, mut lost) = (Vec::new(), Vec::new(), false);
@@ -367,18 +365,17 @@ fn learnt(model: &mut Model, Reconciled { report, learnt, .. }: Reconciled) {
     note_report(model, report);
 }
 
-/// Its decision may still be on its way, though the list knows nothing of it: it must not be sent a second time.
+/// Returns true if the decision may still be in transit and must not be sent again.
 fn must_wait(model: &Model, line: &ReportLine) -> bool {
     let free = model.queue.get(&line.key).is_some_and(Slot::is_pending)
         || model.decide.draft.get(&line.key).is_some();
     matches!(line.outcome, Outcome::Unknown { .. }) && free
 }
 
-/// The report on screen, and the last one, say what is known now. Ids sort by time: an older report never takes the place of
-/// a newer one.
+/// Updates the open report and the last one. Ids sort by time, so an older report never replaces a newer one.
 fn note_report(model: &mut Model, mut report: Report) {
     if let Some(sheet) = model.submit.last_report.as_ref().filter(|sheet| sheet.report.id == report.id) {
-        // Counted when the answer came; the journal knows only what was counted before.
+        // The journal only has the count from before the answer.
         report.left_pending = sheet.report.left_pending;
     }
     if let Some(Modal::Report(sheet)) = &mut model.modal
@@ -397,7 +394,7 @@ fn note_report(model: &mut Model, mut report: Report) {
     }
 }
 
-/// What we lost sight of is looked for again, and again.
+/// Schedules another check if outcomes are unknown.
 fn note_unknown(model: &mut Model, report: &Report) {
     if report.lines.iter().any(ReportLine::is_open) {
         model.submit.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
@@ -412,7 +409,6 @@ pub(crate) fn look_again(model: &mut Model) {
     model.effects.push(Effect::Reconcile);
 }
 
-/// Opens the last report again.
 pub(crate) fn reopen(model: &mut Model) {
     match model.submit.last_report.clone() {
         Some(sheet) => model.modal = Some(Modal::Report(Box::new(ReportSheet { top: 0, ..sheet }))),
@@ -420,7 +416,7 @@ pub(crate) fn reopen(model: &mut Model) {
     }
 }
 
-// The report leaves the screen: as JSON in a file, or as text through the clipboard.
+// Exporting the report as JSON, or copying it as text.
 
 pub(crate) fn export(model: &mut Model) {
     let Some(Modal::Report(sheet)) = &model.modal else { return };
@@ -437,7 +433,6 @@ pub(crate) fn exported(model: &mut Model, answer: Result<PathBuf, String>) {
     model.tell(tone, vec![Shown::ours(word), text::line(&Untrusted::from(what))]);
 }
 
-/// The counts, and a line a decision; hidden characters visible.
 pub(crate) fn copy(model: &mut Model) {
     let Some(Modal::Report(sheet)) = &model.modal else { return };
     let mut lines = vec![summary(&sheet.report)];

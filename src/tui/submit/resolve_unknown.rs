@@ -1,4 +1,4 @@
-//! Settling what nobody knows the outcome of: a human says what became of it, once.
+//! Resolves unknown outcomes: a human reports the outcome once.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -25,7 +25,7 @@ use crate::tui::queue::groups::GroupKey;
 use crate::tui::queue::slots::{Settled, State};
 use crate::tui::submit::{report, words};
 
-/// Keys this soon after the sheet was drawn were meant for something else.
+/// A key this soon after the sheet was drawn was not meant for it. Milliseconds.
 const REST: i64 = 400;
 
 pub(crate) fn open(model: &mut Model) {
@@ -48,7 +48,7 @@ pub(crate) fn target(model: &Model) -> Result<ActionKey, String> {
         }
         None => Err(words::ONLY_UNKNOWN.to_owned()),
         Some(_) if model.submit.resolving.is_some() => Err(words::STILL_ANSWERING.to_owned()),
-        // That is written down here: no source has to take it.
+        // A lost decision is resolved in the journal, which no source has to support.
         Some(slot) if slot.state == State::Unknown => Ok(slot.entry.key.clone()),
         Some(slot) if !slot.entry.row.can.settle => {
             let can = slot.entry.row.can;
@@ -70,13 +70,13 @@ fn sheet(model: &mut Model) -> Option<&mut ResolveSheet> {
     }
 }
 
-/// It is a decision from here that was lost sight of: the journal is told, and not its source.
+/// Returns true for a lost decision: it is resolved in the journal and not at the source.
 fn is_ours(model: &Model) -> bool {
     let Some(Modal::ResolveUnknown(sheet)) = &model.modal else { return false };
     model.queue.get(&sheet.key).is_some_and(|slot| slot.state == State::Unknown)
 }
 
-/// Only a key that was pressed at the sheet as it stands counts. Any other starts its time anew.
+/// Returns true if the key was pressed at the sheet as it is now. Any other key restarts the sheet's reading time.
 fn is_meant(model: &mut Model) -> bool {
     let now = model.now;
     let meant = !is_burst(model)
@@ -88,7 +88,7 @@ fn is_meant(model: &mut Model) -> bool {
     meant
 }
 
-/// What is done with the write is confirmed by another key; that it did not land does nothing more.
+/// Selects a finding. One with consequences needs a confirming key.
 pub(crate) fn pick(model: &mut Model, finding: Resolution) {
     if !is_meant(model) {
         return;
@@ -125,7 +125,7 @@ fn send(model: &mut Model, finding: Resolution) {
     tell_source(model, sheet.key, finding, Some(reason).filter(|reason| !reason.is_empty()));
 }
 
-/// Says it without a sheet, where all of it is given at once.
+/// Resolves without a sheet, with all values given.
 pub(crate) fn given(model: &mut Model, finding: Resolution, reason: Option<String>) {
     match target(model) {
         Ok(key) => tell_source(model, key, finding, reason),
@@ -166,7 +166,7 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
     }
 }
 
-/// From the reason, and from a pick, back to the choice; from there out.
+/// Goes back from the reason to the choice, and from there closes the sheet.
 pub(crate) fn back(model: &mut Model) {
     let Some(sheet) = sheet(model) else { return };
     sheet.drawn = None;
@@ -185,14 +185,14 @@ pub(crate) fn drawn(model: &mut Model) {
     }
 }
 
-/// It is not on screen now: its time starts anew when it is.
+/// Restarts the sheet's reading time because it is covered.
 pub(crate) fn hidden(model: &mut Model) {
     if let Some(sheet) = sheet(model) {
         sheet.drawn = None;
     }
 }
 
-/// Nothing is left to say of it: somebody was first, or its executor came back.
+/// Closes the sheet if the outcome was settled meanwhile.
 pub(crate) fn settled_elsewhere(model: &mut Model) {
     let Some(key) = sheet(model).map(|sheet| sheet.key.clone()) else { return };
     let Some(slot) = model.queue.get(&key).filter(|slot| !slot.is_lost()) else { return };
@@ -202,7 +202,6 @@ pub(crate) fn settled_elsewhere(model: &mut Model) {
     model.tell(Tone::Bad, vec![title, Shown::ours(words::SETTLED_MEANWHILE), status, Shown::ours(" now")]);
 }
 
-/// The source's answer. The list tells the rest.
 pub(crate) fn answered(
     model: &mut Model,
     key: &ActionKey,
@@ -248,7 +247,7 @@ pub(crate) fn answered(
     model.effects.extend(runs.then(|| Effect::Follow(vec![key.clone()])));
 }
 
-/// Writes how an unknown was settled into its row and its report.
+/// Updates the row and the report after an outcome was resolved by hand.
 fn said_by_hand(model: &mut Model, key: &ActionKey, finding: Resolution, status: &Status) {
     let Some(slot) = model.queue.get(key).filter(|slot| slot.is_lost()) else { return };
     let is_ours = slot.state == State::Unknown;
@@ -275,7 +274,7 @@ fn said_by_hand(model: &mut Model, key: &ActionKey, finding: Resolution, status:
     }
 }
 
-/// `TITLE was settled by lee already: it is failed`
+/// Returns `TITLE was settled by lee already: it is failed`.
 fn already(title: Shown, status: Option<&Status>, by: Option<&Untrusted>) -> Vec<Shown> {
     let mut parts = vec![title, Shown::ours(words::WAS_SETTLED)];
     if let Some(by) = by {
@@ -288,9 +287,6 @@ fn already(title: Shown, status: Option<&Status>, by: Option<&Untrusted>) -> Vec
     parts
 }
 
-// The sheet in which a human says what became of an action whose outcome nobody knows.
-
-/// Command, what it says, and what follows from it.
 const CHOICES: [(Command, Resolution, &str, &str); 3] = [
     (Command::Landed, Resolution::Landed, words::IT_RAN, "executed"),
     (Command::NotLanded, Resolution::NotLanded, words::IT_DID_NOT_RUN, words::NOT_LANDED_MEANS),
@@ -304,7 +300,7 @@ pub(crate) fn draw(model: &Model, sheet: &ResolveSheet, area: Rect, buf: &mut Bu
     approved(model, sheet, &mut Pen::new(buf, body, 1));
     let keys = &model.settings.keymap;
     let ours = is_ours(model);
-    // A decision is not sent a second time.
+    // A lost decision is never sent a second time.
     let choices = CHOICES.into_iter().filter(|choice| !ours || choice.1 != Resolution::RunAgain);
     for (nth, (command, finding, says, follows)) in (3..).zip(choices) {
         let picked = sheet.picked == Some(finding);
@@ -344,7 +340,7 @@ pub(crate) fn draw(model: &Model, sheet: &ResolveSheet, area: Rect, buf: &mut Bu
     cursor
 }
 
-/// `approved by kim 2 m ago; nobody knows`
+/// Draws `approved by kim 2 m ago; nobody knows`.
 fn approved(model: &Model, sheet: &ResolveSheet, pen: &mut Pen<'_>) {
     let Some(row) = model.queue.get(&sheet.key).map(|slot| &slot.entry.row) else { return };
     if is_ours(model) {

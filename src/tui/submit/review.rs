@@ -1,4 +1,5 @@
-//! Handles the review sheet: reads everything staged afresh, and freezes it when it is confirmed. The only way to a source.
+//! Handles the review sheet: loads the staged actions again and freezes them when confirmed. Decisions are sent only
+//! from here.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -29,9 +30,9 @@ use crate::tui::submit::words;
 use super::judging::OfDraft;
 use super::{hold, judging};
 
-/// Keys this soon after the sheet was drawn were meant for something else.
+/// A key this soon after the sheet was drawn was not meant for it. Milliseconds.
 const SETTLE: i64 = 400;
-/// What expires within so long may be over before its batch is through.
+/// Actions that expire within this time are listed in the review. Milliseconds.
 const EXPIRES_SOON: i64 = 600_000;
 
 pub(crate) fn open_batch(model: &mut Model) {
@@ -50,7 +51,7 @@ pub(crate) fn open_batch(model: &mut Model) {
     }
 }
 
-/// The sheet is not on screen now: its settle time starts anew when it is.
+/// Restarts the sheet's reading time because it is covered.
 pub(crate) fn hidden(model: &mut Model) {
     if let Some(Modal::Review(sheet)) = &mut model.modal {
         sheet.drawn = None;
@@ -62,8 +63,8 @@ pub(crate) fn open_all(model: &mut Model) {
     open(model, None);
 }
 
-/// What is staged in these batches, or everything. What was just decided may have moved the cursor on to another batch: then
-/// everything is reviewed.
+/// Opens a review of these batches, or of everything. After a decision moved the cursor to another batch, everything is
+/// reviewed.
 fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) {
     if hold::is_in_the_way(model) {
         return;
@@ -98,8 +99,8 @@ fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) {
     model.effects.push(Effect::LoadForReview { review: model.submit.reviews, keys });
 }
 
-/// Everything was read afresh: freezes it, and says what will be sent. The answer to a sheet that was closed meanwhile must
-/// not come under the finger on this one.
+/// Takes the loaded actions and freezes the submission. An answer to a closed sheet is dropped, because it must not
+/// change this one under the reviewer's finger.
 pub(crate) fn loaded(model: &mut Model, number: u64, id: &SubmissionId, actions: Vec<Loaded>) {
     let Some(Modal::Review(sheet)) = &model.modal else { return };
     if sheet.number != number {
@@ -123,13 +124,13 @@ pub(crate) fn loaded(model: &mut Model, number: u64, id: &SubmissionId, actions:
     }
     if let Some(Modal::Review(sheet)) = &mut model.modal {
         sheet.review = Some(review);
-        // Nobody has seen this one yet, whatever was here before.
+        // This content has not been on screen yet.
         sheet.drawn = None;
         sheet.typed.clear();
     }
 }
 
-/// As they are sent: the oldest first, ties in the order of the list.
+/// Returns the decisions in sending order: oldest first, ties in list order.
 fn staged_in_order<'a>(
     model: &'a Model,
     keys: &'a [ActionKey],
@@ -214,7 +215,7 @@ fn review(
     }
 }
 
-/// What may be approved by all that is known now; and what must be read first, with why.
+/// Splits decisions into those allowed by the loaded content and those that must be read first, with the reason.
 fn unlocked<'a>(
     model: &Model,
     staged: Vec<OfDraft<'a>>,
@@ -224,7 +225,7 @@ fn unlocked<'a>(
     for (key, staged) in staged {
         let approves = staged.decision.kind().approves();
         let action = fresh.get(key).filter(|_| approves);
-        // What changed is refused for that.
+        // A changed action is refused elsewhere.
         let action = action.filter(|action| staged.digest.is_none_or(|digest| digest == action.digest()));
         match action.and_then(|action| lock_fresh(model, key, action)) {
             Some(why) => locked.push((key.clone(), chrome::words::unread(&why))),
@@ -234,7 +235,7 @@ fn unlocked<'a>(
     (free, locked)
 }
 
-/// Each source that is sent to, with who compares there.
+/// Returns each source of the submission and who compares the content there.
 fn bound(model: &Model, sent: &[(&ActionKey, &Staged)]) -> Vec<(SourceName, Binding)> {
     let mut bound: Vec<(SourceName, Binding)> = Vec::new();
     for (key, _) in sent {
@@ -246,7 +247,6 @@ fn bound(model: &Model, sent: &[(&ActionKey, &Staged)]) -> Vec<(SourceName, Bind
     bound
 }
 
-/// Titles of what may be over before its batch is through.
 fn expiring(
     sent: &[(&ActionKey, &Staged)],
     fresh: &HashMap<ActionKey, PendingAction>,
@@ -257,8 +257,8 @@ fn expiring(
     soon.map(|row| row.title.clone()).collect()
 }
 
-/// Freezes everything; what is refused stays staged, and the rest can still go. Where a source takes a batch only as a whole, all
-/// of it is refused together.
+/// Freezes the decisions. Refused ones stay staged; where a source takes a batch only as a whole, the whole batch is
+/// refused.
 fn frozen(
     staged: &[OfDraft<'_>],
     fresh: &HashMap<ActionKey, PendingAction>,
@@ -295,7 +295,7 @@ fn frozen(
     (freezing(&sent).ok(), refused)
 }
 
-/// What is pending in each batch, whatever the list shows of it.
+/// Returns the number of pending actions of each batch, filtered or not.
 fn open_in(model: &Model) -> HashMap<BatchKey, usize> {
     let mut open: HashMap<BatchKey, usize> = HashMap::new();
     let listed = model.queue.slots().iter().filter(|slot| slot.counts_as_pending()).map(|slot| &*slot.entry);
@@ -305,7 +305,7 @@ fn open_in(model: &Model) -> HashMap<BatchKey, usize> {
     open
 }
 
-/// How many batches are sent to, and how much of them stays undecided.
+/// Returns the number of batches, and of actions in them that stay undecided.
 fn touched(open: &HashMap<BatchKey, usize>, sent: &[OfDraft<'_>]) -> (usize, usize) {
     let mut batches: HashMap<&BatchKey, usize> = HashMap::new();
     for (_, staged) in sent {
@@ -317,7 +317,7 @@ fn touched(open: &HashMap<BatchKey, usize>, sent: &[OfDraft<'_>]) -> (usize, usi
     (batches.len(), batches.iter().map(left).sum())
 }
 
-/// The confirm key. Where a count is asked for, it only says so.
+/// Handles the confirm key. If a count is required, only says so.
 pub(crate) fn confirm(model: &mut Model) {
     match &open_review(model).map(|review| review.confirm.clone()) {
         Some(Confirm::Key) if is_hasty(model) => confirm_guard::absorbed(model),
@@ -330,7 +330,7 @@ pub(crate) fn confirm(model: &mut Model) {
     }
 }
 
-/// A key that came before anybody can have read the sheet does nothing, and says so.
+/// Ignores a key that came before the sheet could be read, with a message.
 fn too_early(model: &mut Model) {
     confirm_guard::absorbed(model);
     let Some(Modal::Review(sheet)) = &model.modal else { return };
@@ -339,7 +339,7 @@ fn too_early(model: &mut Model) {
     }
 }
 
-/// Enter sends only after the right count.
+/// Handles Enter, which sends after the right count.
 pub(crate) fn enter(model: &mut Model) {
     let count = match open_review(model).map(|review| &review.confirm) {
         Some(Confirm::Count(count, _)) => *count,
@@ -357,7 +357,7 @@ pub(crate) fn enter(model: &mut Model) {
     model.warn(words::wrong_count(count));
 }
 
-/// No key of a paste, or of an answer of the terminal, confirms.
+/// Returns true, with a warning, for keys from a paste or a terminal's reply.
 fn is_hasty(model: &mut Model) -> bool {
     let hasty = model.decide.guard.is_hasty();
     if hasty {
@@ -366,7 +366,6 @@ fn is_hasty(model: &mut Model) -> bool {
     hasty
 }
 
-/// Digits of the count.
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     let Some(review) = open_review(model) else { return too_early(model) };
     let asks = matches!(review.confirm, Confirm::Count(..));
@@ -380,7 +379,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     }
 }
 
-/// The review on screen, once it has been there long enough for keys to be meant for it.
+/// Returns the review once it was on screen long enough.
 fn open_review(model: &Model) -> Option<&Review> {
     let Some(Modal::Review(sheet)) = &model.modal else { return None };
     let settled = sheet.drawn.is_some_and(|at| model.now.since(at) >= SETTLE);
@@ -394,7 +393,7 @@ fn reviewed(model: &Model) -> Option<&Review> {
     }
 }
 
-/// What was typed as a whole, after the question: exactly what is asked for sends, anything else goes back.
+/// Handles an answer typed as a line: the exact text sends, any other cancels.
 pub(crate) fn answered(model: &mut Model, answer: &str) {
     let Some(review) = reviewed(model) else { return };
     let right = match &review.confirm {
@@ -418,9 +417,9 @@ fn send(model: &mut Model) {
     hold::confirmed(model, submission, left as u64);
 }
 
-// What a review says of the rules of its sources: what goes with a decision, and what is no whole turn.
+// Rules of the sources that the review mentions.
 
-/// What goes with the decisions, each rule once a source and kind of decision.
+/// Returns what accompanies the decisions, once per source and kind of decision.
 pub(crate) fn goes(model: &Model, sent: &[OfDraft<'_>]) -> Vec<SentWith> {
     let mut told: Vec<SentWith> = Vec::new();
     for (key, staged) in sent {
@@ -438,7 +437,7 @@ pub(crate) fn goes(model: &Model, sent: &[OfDraft<'_>]) -> Vec<SentWith> {
     told
 }
 
-/// The first call of a refused turn that is not decided, or that decision itself.
+/// Returns the first undecided call of a refused turn, or the refused action itself.
 pub(crate) fn to_look_at(model: &Model, refused: &Refused) -> ActionKey {
     let slot = model.queue.get(&refused.key).filter(|slot| slot.entry.row.can.together != Together::Free);
     let calls = slot.map(|slot| model.queue.calls(&slot.entry.batch())).unwrap_or_default();
@@ -446,7 +445,7 @@ pub(crate) fn to_look_at(model: &Model, refused: &Refused) -> ActionKey {
     undecided.map_or_else(|| refused.key.clone(), |call| call.entry.key.clone())
 }
 
-/// Of a turn that is decided as a whole, a call that came since makes it another one.
+/// Returns a message if a turn got more calls after it was decided.
 pub(crate) fn grown(model: &Model, batch: &[OfDraft<'_>]) -> Option<String> {
     let (_, staged) = batch.first()?;
     let since = batch.iter().map(|(_, staged)| staged.at).max()?;
@@ -461,9 +460,9 @@ pub(crate) fn grown(model: &Model, batch: &[OfDraft<'_>]) -> Option<String> {
     (held + came > 0).then(|| words::turn_changed(&new, &key))
 }
 
-// From a sheet to what it warns of: the sheet closes, nothing is sent, and the cursor stands there.
+// Going to an action that a sheet warns about: the sheet closes and nothing is sent.
 
-/// In the review: the first approval that was never opened. In the report: the first that somebody else settled.
+/// Goes to the first unopened approval of the review, or to the first skipped action of the report.
 pub(crate) fn first(model: &mut Model) {
     match &model.modal {
         Some(Modal::Review(sheet)) => {
@@ -479,7 +478,7 @@ pub(crate) fn first(model: &mut Model) {
     }
 }
 
-/// The first that is another one than when it was seen.
+/// Goes to the first action that changed since it was seen.
 pub(crate) fn changed(model: &mut Model) {
     let Some(Modal::Review(sheet)) = &model.modal else { return };
     let key = sheet.review.as_ref().and_then(|review| review.first_changed.clone());

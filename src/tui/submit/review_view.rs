@@ -1,4 +1,4 @@
-//! Draws the review sheet: counts and names of everything that will be sent.
+//! Draws the review: counts, and the names of all decisions to be sent.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -24,24 +24,17 @@ use crate::tui::{chrome, preview};
 
 use super::words;
 
-/// One line of a sheet, in parts.
 pub(crate) type Parts = Vec<(Shown, Style)>;
 
-/// So many names of a kind are shown; the rest is a number.
 const NAMED: usize = 5;
-/// Columns for the reason why something is not sent.
 const REASON: usize = 55;
-/// Columns for the title of what is unread, changed or not sent: the key that shows it fits behind it.
+/// Width of the title of an unread, changed or refused action; leaves space for the key that shows it.
 const TITLE: usize = 42;
-/// Columns for a line of our own.
 const WIDTH: usize = 72;
-/// Columns of the sheet, with its frame.
 const SHEET: u16 = 78;
-/// Lines at its foot: how it is confirmed.
 const FOOT: usize = 3;
-/// So many names of the reviewer are shown.
 const NAMES: usize = 3;
-/// So many decisions are listed by name; nobody reads more, and every frame would pay for them.
+/// Maximum number of decisions listed by name, because every frame formats them.
 const LISTED: usize = 500;
 
 pub(crate) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buffer) -> Option<Position> {
@@ -79,7 +72,6 @@ fn title(review: &Review) -> String {
     }
 }
 
-/// The tools that are decided on, and how large the sheet is with them.
 fn above(glyphs: Glyphs, review: &Review, lines: &[Parts], area: Rect) -> (Vec<Parts>, (u16, u16)) {
     let width = SHEET.min(area.width.saturating_sub(2));
     let room = usize::from(sheet_text(Rect { width, ..area }).width);
@@ -92,7 +84,6 @@ fn above(glyphs: Glyphs, review: &Review, lines: &[Parts], area: Rect) -> (Vec<P
     (tools, (width, height as u16))
 }
 
-/// How far it scrolls.
 pub(crate) fn extent(model: &Model, sheet: &ReviewSheet, area: Rect) -> SheetLines {
     let Some(review) = &sheet.review else { return SheetLines::default() };
     let lines = lines(model, review);
@@ -154,7 +145,7 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
     lines
 }
 
-/// What is decided on stands here with its digest; how many others there are may have changed.
+/// Returns a warning if a source's counts may be outdated. The decided actions themselves were compared by digest.
 fn doubt(model: &Model, review: &Review, source: &SourceState) -> Option<Parts> {
     let mut sent = review.submission.iter().flat_map(Submission::batches).map(SubmissionBatch::source);
     let (word, good) = chrome::words::connection(source, model.now);
@@ -163,7 +154,7 @@ fn doubt(model: &Model, review: &Review, source: &SourceState) -> Option<Parts> 
         .then(|| vec![ours(format!("  {}: {word}; {}", source.name, words::COUNTS_MAY_BE_OLD), theme::WARN)])
 }
 
-/// What goes with these decisions where they land.
+/// Adds what accompanies the decisions at their sources.
 fn goes(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
     for goes in &review.told {
         let on = if model.list.sources.len() > 1 { format!(" on {}", goes.source) } else { String::new() };
@@ -175,7 +166,7 @@ fn goes(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
     }
 }
 
-/// Who sees to it that what lands is what was seen, source by source.
+/// Adds who guarantees, at each source, that the content decided on is the content seen.
 fn binding(review: &Review, lines: &mut Vec<Parts>) {
     for (source, binding) in review.bound.iter().take(NAMES) {
         let words = Shown::ours(words::promise(source, *binding));
@@ -187,7 +178,7 @@ fn binding(review: &Review, lines: &mut Vec<Parts>) {
     }
 }
 
-/// `as kim on 2 sources`, or `as kim on gate, k.maier on woo` where they know this reviewer by different names.
+/// Returns `as kim on 2 sources`, or `as kim on gate, k.maier on woo` if the reviewer's names differ.
 fn deciding(model: &Model, review: &Review) -> Parts {
     let sent = review.submission.iter().flat_map(Submission::batches);
     let names = model.reviewers(sent.map(SubmissionBatch::source));
@@ -208,7 +199,6 @@ fn deciding(model: &Model, review: &Review) -> Parts {
     line
 }
 
-/// Every decision that will be sent, by batch: what is confirmed stands here by name.
 fn by_name(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
     let Some(submission) = &review.submission else { return };
     let mut left = LISTED;
@@ -244,7 +234,6 @@ fn by_name(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
     lines.push(Vec::new());
 }
 
-/// What goes along with a decision: old and new values, and what was typed beside it.
 fn carried(model: &Model, key: &ActionKey, decision: &Decision, lines: &mut Vec<Parts>) {
     let mut line = |name: Shown, style: Style, old: Option<&str>, value: &str| {
         let name = name.cut(20);
@@ -344,7 +333,7 @@ fn rest(all: usize, word: &str, lines: &mut Vec<Parts>) {
     }
 }
 
-/// What it takes to send, and to go back. Returns where a count is typed.
+/// Draws how to send or cancel. Returns the cursor's position in the typed count.
 fn how(model: &Model, review: &Review, typed: &str, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let mut pen = Pen::new(buf, area, 1);
     let keys = &model.settings.keymap;

@@ -1,13 +1,11 @@
-//! The wording of the review sheet, all of it: the view draws these words, and tests ask for them here.
+//! All texts of the review sheet; tests compare with them.
 
 use crate::domain::time::age;
 use crate::domain::{Binding, DecisionKind, SourceName, Timestamp};
 use crate::text::count;
 use std::fmt::Display;
 
-/// While the actions are read afresh.
 pub(crate) const TITLE: &str = "Send";
-/// At the foot of the frame, as long as the sheet is open.
 pub const NOTE: &str = "Nothing is sent yet";
 pub(crate) const NOTHING_TO_SEND: &str = "None of this can be sent now:";
 pub(crate) const COUNTS_MAY_BE_OLD: &str = "counts may be old";
@@ -16,10 +14,8 @@ pub(crate) const UNREAD: &str = "unread";
 pub(crate) const CHANGED: &str = "changed since";
 pub(crate) const EXPIRES_SOON: &str = "expires soon";
 pub(crate) const NOT_SENT: &str = "NOT SENT";
-/// After the number of those that are not named.
 pub(crate) const NOT_SENT_EITHER: &str = "not sent";
 pub(crate) const NOT_SHOWN: &str = "not shown";
-/// Before the title of another action that proposes the same.
 pub(crate) const SAME: &str = "same as";
 pub(crate) const HIGH_RISK: &str = "high-risk";
 pub(crate) const CRITICAL: &str = "critical";
@@ -27,7 +23,6 @@ pub(crate) const CRITICAL: &str = "critical";
 pub(crate) const OTHER_THAN_APPROVED: &str =
     "not what others approved already: it takes the place of their approvals, and they must approve it anew";
 
-/// What happens to what is decided so.
 pub(crate) const fn kind(kind: DecisionKind) -> &'static str {
     match kind {
         DecisionKind::Approve => "",
@@ -37,7 +32,7 @@ pub(crate) const fn kind(kind: DecisionKind) -> &'static str {
     }
 }
 
-/// `Approving 388.40 EUR + 49.00 USD · 3 recipients`
+/// Returns `Approving 388.40 EUR + 49.00 USD · 3 recipients`.
 pub(crate) fn approving(totals: &[String], dot: &str) -> String {
     if let [only] = totals
         && let Some(amounts) = only.strip_suffix(" not summed")
@@ -48,7 +43,7 @@ pub(crate) fn approving(totals: &[String], dot: &str) -> String {
     format!("Approving {}", totals.join(dot))
 }
 
-/// What became of the other one: `approved 12 m ago`.
+/// Returns the state of a duplicate: `approved 12 m ago`.
 pub(crate) fn same(approved: Option<Timestamp>, is_staged: bool, now: Timestamp) -> String {
     match approved {
         Some(at) => format!("approved {} ago", age(at, now)),
@@ -57,13 +52,13 @@ pub(crate) fn same(approved: Option<Timestamp>, is_staged: bool, now: Timestamp)
     }
 }
 
-/// `3 stay pending in this batch`
+/// Returns `3 stay pending in this batch`.
 pub(crate) fn left(n: usize, batches: usize) -> String {
     let of = if batches == 1 { "this batch" } else { "these batches" };
     format!("{n} {} pending in {of}", if n == 1 { "stays" } else { "stay" })
 }
 
-/// `3 more staged in other batches · S all`
+/// Returns `3 more staged in other batches · S all`.
 pub(crate) fn elsewhere(more: usize, dot: &str, all: &str) -> String {
     format!("{more} more staged in other batches{dot}{all} all")
 }
@@ -80,13 +75,12 @@ pub(crate) fn and_more(n: usize, what: &str) -> String {
     format!("and {n} more {what}").trim_end().to_owned()
 }
 
-/// `Send 10 decisions in 2 batches to gate`
+/// Returns `Send 10 decisions in 2 batches to gate`.
 pub(crate) fn title(decisions: usize, batches: usize, to: &str) -> String {
     let batches = if batches == 1 { String::new() } else { format!(" in {batches} batches") };
     format!("Send {}{batches} to {to}", count(decisions, "decision"))
 }
 
-/// A word in the column at the left, and what it is about.
 pub(crate) fn label(word: &str, what: &str) -> String {
     format!("  {word:<15}{what}")
 }
@@ -95,7 +89,7 @@ pub(crate) fn warned(word: &str, what: &str) -> String {
     format!("  ! {word:<13}{what}")
 }
 
-/// `The gate refuses any action that changed after you saw it.`
+/// Returns `The gate refuses any action that changed after you saw it.`
 pub(crate) fn promise(source: &SourceName, binding: Binding) -> String {
     let source = if source.as_str() == "gate" { "The gate" } else { source.as_str() };
     format!("{source} {}.", binding.promise())
@@ -113,7 +107,6 @@ pub(crate) fn shows(key: &str) -> String {
     format!("({key} shows)")
 }
 
-/// What it takes to send: nothing helps, a key, or a count and a key.
 pub(crate) const CANNOT: &str = "Nothing can be sent. Everything stays staged.";
 
 pub fn press(key: &str) -> String {
@@ -124,7 +117,7 @@ pub fn type_count(count: &str, key: &str) -> String {
     format!("Type {count} and press {key} to send.")
 }
 
-/// Why a count is asked for: `1 high-risk, 2 unread.`
+/// Returns why a count is required: `1 high-risk, 2 unread.`
 pub(crate) fn because(why: &[String]) -> String {
     format!("{}.", why.join(", "))
 }
