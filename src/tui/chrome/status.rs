@@ -1,4 +1,4 @@
-//! The foot: what is staged, what happened last, and which keys do what.
+//! The status line and the hint bar.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -30,17 +30,17 @@ use super::{theme, words};
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     draw_hints(model, layout, buf);
     Pen::new(buf, layout.status, 0).base(theme::RAISED);
-    // That something is not on disk yet is said whatever else is.
+    // Unsaved decisions are always reported.
     let (saved, style) = saved(model);
     Pen::new(buf, layout.status, 0).right(&saved, style);
     let area = Rect { width: layout.status.width.saturating_sub(saved.width() as u16), ..layout.status };
-    // What can be taken back for seconds only is not covered by a message.
+    // A held submission is never covered by a message.
     if model.submit.held.is_some() || !message(model, area, buf) {
         staged(model, area, buf);
     }
 }
 
-/// What happened last, for a few seconds; or what was sent, until the next decision. False where there is neither.
+/// Draws the last message, or the summary of the last submission. Returns false if there is neither.
 pub(crate) fn message(model: &Model, area: Rect, buf: &mut Buffer) -> bool {
     if let Some(message) = &model.screen.message {
         let style = match message.tone {
@@ -66,7 +66,7 @@ pub(crate) fn message(model: &Model, area: Rect, buf: &mut Buffer) -> bool {
     })
 }
 
-/// `sending 7 of 15 · gate`: what is left to answer, source by source.
+/// Returns `sending 7 of 15 · gate`.
 fn sending(model: &Model) -> String {
     let dot = theme::dot(model.settings.glyphs);
     let open = model.submit.progress.values().flatten().filter(|(_, (answered, all))| answered < all);
@@ -122,7 +122,6 @@ fn staged(model: &Model, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Nothing is sent before this has run out.
 fn counting_down(model: &Model, held: &Held, pen: &mut Pen<'_>) {
     let n = words::count(held.submission.len(), "decision");
     let line = match held.seconds(model.now) {
@@ -136,7 +135,6 @@ fn counting_down(model: &Model, held: &Held, pen: &mut Pen<'_>) {
         .ours(words::TAKES_THEM_BACK, theme::PLAIN);
 }
 
-/// Whether what was decided is on disk.
 fn saved(model: &Model) -> (String, Style) {
     let staged = model.decide.tally.total().total() > 0;
     match (&model.screen.saved.failed, model.screen.saved.open, model.screen.saved.last) {
@@ -147,9 +145,9 @@ fn saved(model: &Model) -> (String, Style) {
     }
 }
 
-// The hint bar: which keys do what here, from the table, as many as fit.
+// The hint bar: as many hints of the command table as fit.
 
-/// The hints that a narrow screen keeps; the others follow in the order of the table.
+/// Hints that a narrow screen keeps; the others follow in table order.
 const FIRST: [Command; 9] = [
     Command::ResolveUnknown,
     Command::Approve,
@@ -162,10 +160,8 @@ const FIRST: [Command; 9] = [
     Command::Undo,
 ];
 
-/// More hints than these nobody reads.
 const HINTS: usize = 8;
 
-/// In the watch view, what looks and what answers an alert before what only arranges.
 const WATCH: [(Command, &str); HINTS] = [
     (Command::WatchOpen, "open"),
     (Command::WatchPanel, "panel"),
@@ -177,7 +173,6 @@ const WATCH: [(Command, &str); HINTS] = [
     (Command::WatchExport, "export"),
 ];
 
-/// Where nothing is pending.
 const EMPTY: [(Command, &str); 4] = [
     (Command::View(ViewKind::Decided), "decided"),
     (Command::Watch, "watch"),
@@ -185,7 +180,7 @@ const EMPTY: [(Command, &str); 4] = [
     (Command::Quit, "quit"),
 ];
 
-/// Help is always among them.
+/// Draws the hints; help is always one of them.
 pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let keymap = &model.settings.keymap;
     let mut pen = Pen::new(buf, layout.hints, 0);
@@ -216,7 +211,7 @@ pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     pen.keep(help.len() + words::ALL_KEYS.len()).ours(&help, theme::KEY).ours(words::ALL_KEYS, theme::DIM);
 }
 
-/// One hint; false where there is no room. A command without a key has none.
+/// Draws a hint. Returns false if it does not fit. Commands without a key are skipped.
 fn hint(keymap: &Keymap, command: Command, word: &str, pen: &mut Pen<'_>) -> bool {
     let Some(key) = keymap.keys(command).first().map(|key| short(key)) else { return true };
     if key.len() + word.len() + 3 > pen.left() {
@@ -226,7 +221,6 @@ fn hint(keymap: &Keymap, command: Command, word: &str, pen: &mut Pen<'_>) -> boo
     true
 }
 
-/// What matters most where the cursor is, with the words for it there.
 fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
     use Command as C;
     let in_list = model.history.open.is_none() && model.screen.focus == Focus::List && !model.screen.zoom;
@@ -266,20 +260,19 @@ fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
     (String::new(), Vec::new())
 }
 
-/// The review is on screen, and asks for no count.
 fn sends_with_a_key(model: &Model) -> bool {
     let Some(Modal::Review(sheet)) = &model.modal else { return false };
     let review = sheet.review.as_ref().filter(|review| review.submission.is_some());
     review.is_some_and(|review| review.confirm == Confirm::Key)
 }
 
-/// Nothing stands in the inbox that a key could act on.
+/// Returns true if the inbox has no row for a key to act on.
 fn is_empty(model: &Model) -> bool {
     let bare = model.modal.is_none() && model.history.open.is_none() && !model.watches();
     bare && model.queue.slots().is_empty()
 }
 
-/// Returns the commands with a hint in this place.
+/// Returns the commands that have a hint in this context.
 fn rest(model: &Model) -> Vec<&'static Spec> {
     let places = model.places();
     let fits = |command: Command| match command {
@@ -296,10 +289,10 @@ fn rest(model: &Model) -> Vec<&'static Spec> {
     specs
 }
 
-/// Limits how many selected rows are tried with a key.
+/// Maximum number of selected rows tried per command.
 const LOOKED_AT: usize = 100;
 
-/// Returns whether the command changes anything on the selection.
+/// Returns true if the command changes anything for the selection.
 fn works(model: &Model, marked: &[u32], command: Command) -> bool {
     let queue = &model.queue;
     let any = |slots: &[u32], works: &dyn Fn(&Slot) -> bool| {
