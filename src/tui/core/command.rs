@@ -1,11 +1,10 @@
-//! The table of commands: everything that a key can ask for. It feeds the keymap, the names in `[keys]`, the hint bar, what may
-//! follow a prefix, the help overlay, the palette, the man pages and `docs/keys.md`.
+//! The table of commands, used by the keymap, `[keys]`, the hint bar, the keys after a prefix, help, the palette, the
+//! man pages and `docs/keys.md`.
 
 use crate::config::{GroupBy, SortBy};
 use crate::domain::DecisionKind;
 use crate::tui::history::state::ViewKind;
 
-/// Something a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
     Down,
@@ -39,7 +38,7 @@ pub enum Command {
     Exclude,
     ExcludeBecause,
     Comment,
-    /// Hands it back, with what is said for that.
+    /// Stages a decision that hands the action back with a text.
     Ask(DecisionKind),
     ResolveUnknown,
     TakeBack,
@@ -121,7 +120,6 @@ pub enum Command {
     Discard,
 }
 
-/// One row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
     pub command: Command,
@@ -130,14 +128,14 @@ pub struct Spec {
     pub group: Group,
     pub places: &'static [KeyContext],
     pub keys: &'static [&'static str],
-    /// One or two words for the hint bar; empty where it is not shown there.
+    /// One or two words for the hint bar; empty if it is not shown there.
     pub hint: &'static str,
     pub help: &'static str,
-    /// More words that people look for, and do not find in name and help; other programs' names and keys for it.
+    /// Further words that find it: synonyms, and other programs' names and keys.
     pub also: &'static str,
 }
 
-/// A row; `.hint("word")` puts it into the hint bar, `.also("words")` adds words that help and palette find it by.
+/// A row; `.hint("word")` adds it to the hint bar, `.also("words")` adds synonyms.
 const fn spec(
     command: Command,
     name: &'static str,
@@ -159,7 +157,7 @@ impl Spec {
     }
 }
 
-/// Places where `Back` closes something.
+/// Contexts in which `Back` closes something.
 const CLOSABLE: &[KeyContext] = &[
     KeyContext::Inbox,
     KeyContext::Search,
@@ -176,7 +174,7 @@ const CLOSABLE: &[KeyContext] = &[
     KeyContext::Places,
     KeyContext::Watch,
 ];
-/// Places that can be longer than the screen.
+/// Contexts that can be longer than the screen.
 const SCROLLS: &[KeyContext] = &[
     KeyContext::Inbox,
     KeyContext::Watch,
@@ -197,7 +195,7 @@ const MOVES: &[KeyContext] = &[
     KeyContext::Palette,
 ];
 
-/// The order here is the order in the help overlay, within a group, and of hints in the hint bar. One line a command.
+/// In the order of the help, within each group, and of the hint bar. One line per command.
 #[rustfmt::skip]
 pub const COMMANDS: &[Spec] = &[
     spec(Command::Approve, "approve", Group::Decide, &[KeyContext::Inbox], &["a"], "approve; again to undo").hint("approve").also("accept yes ok allow"),
@@ -329,7 +327,7 @@ pub const COMMANDS: &[Spec] = &[
 ];
 
 impl Command {
-    /// It acts on what is pending: in a list of what is over there is nothing that it could do.
+    /// Returns true if the command acts on pending actions and therefore does nothing in a list of ended ones.
     pub fn is_of_the_queue(self) -> bool {
         let of = |group| COMMANDS.iter().any(|spec| spec.command == self && spec.group == group);
         match self {
@@ -341,8 +339,7 @@ impl Command {
 }
 
 impl Command {
-    /// It moves a cursor, scrolls, or changes how something is shown: what is staged is the same after it, and what it does is the
-    /// same whatever is staged.
+    /// Returns true if the command neither changes nor depends on staged decisions: cursor moves, scrolling, display.
     pub(crate) const fn leaves_the_draft_alone(self) -> bool {
         matches!(
             self,
@@ -376,7 +373,7 @@ impl Command {
 }
 
 impl Command {
-    /// Returns whether the command only moves a cursor or scrolls.
+    /// Returns true if the command only moves a cursor or scrolls.
     pub(crate) const fn only_moves(self) -> bool {
         matches!(
             self,
@@ -397,9 +394,6 @@ impl Command {
     }
 }
 
-// Commands that are given with an argument.
-
-/// A command that is given with an argument, in the palette only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArgumentCommand {
     Help,
@@ -409,16 +403,15 @@ pub(crate) enum ArgumentCommand {
     Snooze,
 }
 
-/// One row of the table of those. Its body is one line in `update/overlay.rs`.
+/// A row of the table of these commands. They are run by `ask` in `chrome/overlay.rs`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AskSpec {
     pub ask: ArgumentCommand,
     pub name: &'static str,
-    /// Where it can be given.
     pub places: &'static [KeyContext],
-    /// What the argument is, for the palette: `WORD`.
+    /// The argument's name in the palette: `WORD`.
     pub argument: &'static str,
-    /// All it may be; empty where it is free text.
+    /// All allowed values; empty for free text.
     pub values: &'static [&'static str],
     pub help: &'static str,
 }
@@ -432,18 +425,15 @@ pub(crate) const ARGUMENT_COMMANDS: &[AskSpec] = &[
     AskSpec { ask: ArgumentCommand::Help, name: "help", places: &[KeyContext::Anywhere], argument: "WORD", values: &[], help: "help on a word or a key" },
 ];
 
-// Where a command can be given, and what it is for.
-
-/// Where a command can be given. A key may mean two things only in places that are never open together.
+/// A context in which commands work. A key may have two meanings only in contexts that are never open together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeyContext {
-    /// Everywhere, also in sheets and forms.
+    /// Everywhere, including sheets and forms.
     Anywhere,
-    /// The list and the preview.
     Inbox,
     List,
     Preview,
-    /// While a search of the preview is typed.
+    /// While a search text is typed.
     Search,
     Edit,
     Reason,
@@ -454,15 +444,14 @@ pub enum KeyContext {
     Help,
     Palette,
     Quit,
-    /// The line in which a filter is written, and the choice of a saved one.
+    /// The filter line, and the list of saved filters.
     Filter,
-    /// The left pane, while keys go to it.
+    /// The left pane while it has the focus.
     Places,
-    /// The figures of all queues. Nothing is decided there.
     Watch,
 }
 
-/// What a command is for: the headings of help, man page and `docs/keys.md`, in this order.
+/// The purpose of a command: headings of help, man page and `docs/keys.md`, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Group {
     Decide,
@@ -477,7 +466,6 @@ pub enum Group {
 }
 
 impl KeyContext {
-    /// What a reader calls it, for help.
     pub const fn title(self) -> &'static str {
         match self {
             Self::List => "the list",
@@ -499,7 +487,7 @@ impl KeyContext {
         }
     }
 
-    /// Both may be open at once, so that one key cannot mean two things.
+    /// Returns true if both can be open at once, so that a key must not have two meanings.
     pub fn overlaps(self, other: Self) -> bool {
         use KeyContext as P;
         self == other
@@ -521,7 +509,6 @@ impl Group {
         Self::Program,
     ];
 
-    /// The heading.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Decide => "decide",

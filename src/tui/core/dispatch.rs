@@ -1,4 +1,4 @@
-//! Calls the function that carries out a command, one line for each command.
+//! Calls the function of each command.
 
 use crate::domain::{DecisionKind, Resolution};
 use crate::tui::chrome::state::Focus;
@@ -15,7 +15,7 @@ use super::modal::Modal;
 use super::model::Model;
 use super::msg::Effect;
 
-/// The router of commands: one line each, exhaustive.
+/// Runs a command. Exhaustive, one line each.
 #[allow(clippy::too_many_lines, reason = "a table: one line a command, and no command can be forgotten")]
 pub(crate) fn run(model: &mut Model, command: Command) {
     if model.screen.overlay.is_some() {
@@ -143,7 +143,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::NextField if resolve_unknown::is_open(model) => resolve_unknown::to_reason(model),
         Command::NextField => edit::update::next_field(model, Direction::Down),
         Command::PreviousField => edit::update::next_field(model, Direction::Up),
-        // On their own view alone.
+        // Handled by the watch view.
         Command::WatchOpen
         | Command::WatchPanel
         | Command::WatchPanelBack
@@ -156,7 +156,6 @@ pub(crate) fn run(model: &mut Model, command: Command) {
     }
 }
 
-/// Enter, in what is open.
 fn accept(model: &mut Model) {
     match &model.modal {
         None if model.is_searching() => preview::search::keep(model),
@@ -172,12 +171,11 @@ fn accept(model: &mut Model) {
     }
 }
 
-/// The confirm key, in what is open.
 fn confirm(model: &mut Model) {
     if resolve_unknown::is_open(model) { resolve_unknown::confirm(model) } else { review::confirm(model) }
 }
 
-/// A command on a screen that shows what it is about.
+/// Runs a command on a screen large enough to show its target.
 pub(crate) fn seeing(model: &mut Model, command: Command) {
     let still_deciding = matches!(
         command,

@@ -1,4 +1,4 @@
-//! Finds the command of a key: the defaults of the command table, and what `[keys]` replaces.
+//! Maps keys to commands: the defaults of the command table, and their replacements in `[keys]`.
 
 #[cfg(test)]
 mod tests;
@@ -11,14 +11,13 @@ use crate::config::{Keys, Preset};
 
 use super::command::{ARGUMENT_COMMANDS, COMMANDS, Command, Group, KeyContext, Spec};
 
-/// One key with its modifiers. Shift on a letter is the capital letter, whatever the terminal reports.
+/// A key with its modifiers. Shift with a letter is the capital letter, however the terminal reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Chord {
     code: KeyCode,
     modifiers: KeyModifiers,
 }
 
-/// Which keys give which command where.
 #[derive(Clone, Debug)]
 pub(crate) struct Keymap {
     bindings: Vec<Binding>,
@@ -31,11 +30,10 @@ struct Binding {
     places: &'static [KeyContext],
     name: &'static str,
     written: String,
-    /// Of the configuration file; 0 is the table's own.
+    /// Line of the configuration file; 0 for a default.
     line: usize,
 }
 
-/// What a sequence of keys means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
     Command(Command),
@@ -44,7 +42,7 @@ pub(crate) enum Lookup {
     Nothing,
 }
 
-/// `[keys]` cannot be used. The message names both sides, and the line.
+/// Why `[keys]` cannot be used. The message names the conflict and the line.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeymapError {
     #[error("line {line}, [keys] names {name:?}, which is no command{}", did_you_mean(*nearest))]
@@ -69,7 +67,7 @@ pub enum KeymapError {
     Conflict { line: usize, key: String, first: &'static str, second: &'static str },
 }
 
-/// Commands that ask, and those that answer what they ask.
+/// Commands that ask for confirmation, and the commands that confirm them.
 const CONFIRMED: [(Command, &[Command]); 5] = [
     (Command::ReviewBatch, &[Command::Confirm, Command::Accept]),
     (Command::ReviewAll, &[Command::Confirm, Command::Accept]),
@@ -78,7 +76,7 @@ const CONFIRMED: [(Command, &[Command]); 5] = [
     (Command::OpenLink, &[Command::Accept]),
 ];
 
-/// Of each of these, one must have a key: what has none can be given by its name in the palette, but not these.
+/// Of each of these groups, at least one command must have a key, because the palette cannot replace it.
 const NEEDED: [&[Command]; 12] = [
     &[Command::Down],
     &[Command::Up],
@@ -99,8 +97,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
 }
 
 impl Keymap {
-    /// The table, with what the preset changes, with the keys of the named commands replaced. An empty list takes a command's
-    /// keys away.
+    /// Builds the bindings from the table, the preset, and `[keys]`. An empty list removes a command's keys.
     pub(crate) fn new(keys: &Keys) -> Result<Self, KeymapError> {
         let unknown = keys.bound.iter().find(|(name, _)| COMMANDS.iter().all(|spec| spec.name != **name));
         if let Some((name, bound)) = unknown {
@@ -139,7 +136,7 @@ impl Keymap {
         keymap.without(keys).map_or(Ok(keymap), Err)
     }
 
-    /// A key that opens a question and would answer it, too: pressed twice, it decides unread.
+    /// Finds a key that both opens a question and confirms it: pressed twice, it would decide unread.
     fn asks_and_confirms(&self) -> Option<KeymapError> {
         CONFIRMED.iter().find_map(|(asks, confirms)| {
             let mut asking = self.bindings.iter().filter(|binding| binding.command == *asks);
@@ -153,7 +150,7 @@ impl Keymap {
         })
     }
 
-    /// A command that nothing works without, and that lost its keys, or those that work where text is typed.
+    /// Finds a necessary command without keys, or without keys that work where text is typed.
     fn without(&self, keys: &Keys) -> Option<KeymapError> {
         let line = |name: &str| keys.bound.get(name).map_or(0, |bound| bound.line);
         let lost = NEEDED.iter().find(|any| any.iter().all(|command| self.keys(*command).is_empty()));
@@ -167,13 +164,13 @@ impl Keymap {
         Some(KeymapError::OnlyCharacters { line: line(spec.name), name: spec.name })
     }
 
-    /// The keys of a command that are no characters.
+    /// Returns the bindings of a command that are not characters.
     fn named_keys(&self, command: Command) -> impl Iterator<Item = &Binding> {
         let bound = self.bindings.iter().filter(move |binding| binding.command == command);
         bound.filter(|binding| binding.chords.iter().all(|chord| chord.char().is_none()))
     }
 
-    /// No keys at all: a command is called by a word, where it has one.
+    /// Returns a keymap without keys that names words in place of keys.
     pub(crate) fn of_words(word: impl Fn(Command) -> Option<&'static str>) -> Self {
         let bindings = COMMANDS.iter().filter_map(|spec| {
             let written = word(spec.command)?.to_owned();
@@ -183,7 +180,7 @@ impl Keymap {
         Self { bindings: bindings.collect() }
     }
 
-    /// What the keys mean in these places. Shift on a named key is let go where it means nothing by itself.
+    /// Returns the meaning of a sequence in these contexts. Shift on a named key is ignored unless it is bound.
     pub(crate) fn lookup(&self, chords: &[Chord], places: &[KeyContext]) -> Lookup {
         match (self.find(chords, places), chords.split_last()) {
             (Lookup::Nothing, Some((last, before))) if last.modifiers.contains(KeyModifiers::SHIFT) => {
@@ -205,7 +202,7 @@ impl Keymap {
         }
     }
 
-    /// What may follow these keys: the rest of the keys, and the command, in the order of the table.
+    /// Returns the keys that may follow this prefix, with their commands, in table order.
     pub(crate) fn following(&self, chords: &[Chord], places: &[KeyContext]) -> Vec<(String, Command)> {
         let here = |binding: &&Binding| binding.places.iter().any(|place| places.contains(place));
         let begun = self.bindings.iter().filter(here).filter(|binding| {
@@ -215,7 +212,7 @@ impl Keymap {
         begun.map(|binding| (rest(&binding.written), binding.command)).collect()
     }
 
-    /// Everything that a longer sequence begins with in these places, each once.
+    /// Returns the keys that begin longer sequences in these contexts.
     #[cfg(test)]
     pub(crate) fn prefixes(&self, places: &[KeyContext]) -> Vec<Chord> {
         let here = |binding: &&Binding| binding.places.iter().any(|place| places.contains(place));
@@ -225,19 +222,18 @@ impl Keymap {
         firsts
     }
 
-    /// The keys of a command as a person writes them, the first one first; for hints and help.
+    /// Returns a command's keys as typed in the configuration, for hints and help.
     pub(crate) fn keys(&self, command: Command) -> Vec<&str> {
         let bound = self.bindings.iter().filter(|binding| binding.command == command);
         bound.map(|binding| binding.written.as_str()).collect()
     }
 
-    /// The first key of a command that is no character: where text is typed, a character is text.
+    /// Returns a command's first key that is not a character, for contexts in which characters are text.
     pub(crate) fn key_in_text(&self, command: Command) -> String {
         let named = self.named_keys(command).next();
         named.map_or_else(|| self.key(command), |binding| short(&binding.written))
     }
 
-    /// The first key of a command, as short as it can be written.
     pub(crate) fn key(&self, command: Command) -> String {
         self.keys(command).first().map_or_else(|| "(no key)".to_owned(), |key| short(key))
     }
@@ -245,19 +241,19 @@ impl Keymap {
 
 impl Binding {
     fn conflicts(&self, other: &Self) -> bool {
-        // The cheapest first: every key is held against every other one before the first screen.
+        // Cheapest test first, because all pairs of keys are compared before the first screen.
         let hides = self.chords.starts_with(&other.chords) || other.chords.starts_with(&self.chords);
         let meet = || self.places.iter().any(|a| other.places.iter().any(|b| a.overlaps(*b)));
         hides && self.command != other.command && meet()
     }
 }
 
-/// Cmd (or the Windows key), Hyper or Meta is held: no key is bound to such a chord, and none types a character.
+/// Returns true if Cmd (or the Windows key), Hyper or Meta is held. These chords are never bound and type nothing.
 pub(crate) fn is_foreign(key: KeyEvent) -> bool {
     key.modifiers.intersects(KeyModifiers::SUPER | KeyModifiers::HYPER | KeyModifiers::META)
 }
 
-/// The key pressed without Ctrl or Alt; else `Null`, because a chord that is not bound does nothing.
+/// Returns the key without Ctrl or Alt, or else `Null`, because an unbound chord does nothing.
 pub(crate) fn bare(key: KeyEvent) -> KeyCode {
     if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) { KeyCode::Null } else { key.code }
 }
@@ -284,7 +280,7 @@ impl Chord {
         Self { code, modifiers: kept }
     }
 
-    /// A character typed as such.
+    /// Returns the character that the key types.
     pub(crate) fn char(self) -> Option<char> {
         match self.code {
             KeyCode::Char(c) if self.modifiers.is_empty() => Some(c),
@@ -292,7 +288,7 @@ impl Chord {
         }
     }
 
-    /// The key that a terminal without an extended keyboard protocol sends the same byte for.
+    /// Returns the key for which terminals without an extended keyboard protocol send the same byte.
     fn sent_as(self) -> Option<&'static str> {
         match self.code {
             _ if !self.modifiers.contains(KeyModifiers::CONTROL) => None,
@@ -321,7 +317,6 @@ impl fmt::Display for Chord {
     }
 }
 
-/// The capital letter, where it is one character.
 fn capital(c: char) -> char {
     let mut upper = c.to_uppercase();
     match (upper.next(), upper.next()) {
@@ -330,12 +325,11 @@ fn capital(c: char) -> char {
     }
 }
 
-/// `g g` as help shows it: `gg`.
+/// Shortens `g g` to `gg`.
 pub(crate) fn short(written: &str) -> String {
     written.split(' ').collect()
 }
 
-/// Chords separated by spaces.
 fn parse(written: &str) -> Option<Vec<Chord>> {
     let chords: Option<Vec<Chord>> = written.split(' ').map(parse_chord).collect();
     chords.filter(|chords| !chords.is_empty())
@@ -369,7 +363,7 @@ fn parse_chord(written: &str) -> Option<Chord> {
     Some(Chord::new(code, modifiers))
 }
 
-/// A single character, or a function key.
+/// Parses a single character or a function key.
 fn named_otherwise(name: &str) -> Option<KeyCode> {
     let mut chars = name.chars();
     if let (Some(c), None) = (chars.next(), chars.next()) {
@@ -379,16 +373,15 @@ fn named_otherwise(name: &str) -> Option<KeyCode> {
     number.filter(|number| (1..=24).contains(number)).map(KeyCode::F)
 }
 
-/// The keys of a command before `[keys]`.
+/// Returns a command's keys before `[keys]`.
 fn preset(preset: Preset, spec: &Spec) -> &'static [&'static str] {
     let changed = rows(preset).iter().find(|(command, _)| *command == spec.command);
     changed.map_or(spec.keys, |(_, keys)| keys)
 }
 
-/// A command's name, and its keys.
 pub(crate) type Named = (&'static str, &'static [&'static str]);
 
-/// What a preset changes, in the order of the table.
+/// Returns the changes of a preset in table order.
 pub(crate) fn changes(of: Preset) -> Vec<Named> {
     let changed = COMMANDS.iter().filter(|spec| preset(of, spec) != spec.keys);
     changed.map(|spec| (spec.name, preset(of, spec))).collect()
@@ -400,12 +393,11 @@ fn nearest(name: &str) -> Option<&'static str> {
     best.filter(|(score, _)| *score > 0.6).map(|(_, name)| name)
 }
 
-// Presets: what `[ui] keymap` changes of the command table, and nothing else. `[keys]` stands above them.
+// Presets: replacements of the table's keys by `[ui] keymap`. `[keys]` takes precedence.
 
-/// A command and all its keys.
 type Row = (Command, &'static [&'static str]);
 
-/// vim's scrolling, folds and redo. `z` begins the folds there, so that zooming is `z z`.
+/// vim's scrolling, folds and redo. `z` begins the folds, so zooming is `z z`.
 #[rustfmt::skip]
 const VIM: &[Row] = &[
     (Command::ScrollDown, &["J", "Ctrl-E"]),
@@ -420,7 +412,7 @@ const VIM: &[Row] = &[
     (Command::FoldAll, &["-", "z M"]),
 ];
 
-/// As mail and issue trackers on the web have it: `x` marks, `#` excludes, `z` undoes.
+/// Keys of mail and issue trackers on the web: `x` marks, `#` excludes, `z` undoes.
 #[rustfmt::skip]
 const WEB: &[Row] = &[
     (Command::Mark, &["x", "Space"]),
@@ -439,9 +431,6 @@ pub(crate) const fn rows(preset: Preset) -> &'static [Row] {
     }
 }
 
-// The keys as a page to read, from the command table: what the manual says.
-
-/// One heading and its commands.
 #[derive(Clone, Debug)]
 pub struct KeysSection {
     pub title: &'static str,
@@ -450,13 +439,13 @@ pub struct KeysSection {
 
 #[derive(Clone, Debug)]
 pub struct KeysEntry {
-    /// The name in `[keys]` and in the palette, with its argument where it takes one.
+    /// The name in `[keys]` and the palette, with its argument if it takes one.
     pub name: String,
     pub keys: &'static [&'static str],
     pub help: &'static str,
 }
 
-/// Every command by its heading; those that only the palette has stand last.
+/// Returns all commands by heading; those of the palette only come last.
 pub fn keys_page() -> Vec<KeysSection> {
     let sections = Group::ALL.into_iter().map(|group| {
         let commands = COMMANDS.iter().filter(|spec| spec.group == group);
@@ -473,7 +462,6 @@ pub fn keys_page() -> Vec<KeysSection> {
     sections.filter(|section| !section.commands.is_empty()).chain([asks]).collect()
 }
 
-/// The presets' names, and what each has instead of the table's keys.
 pub fn presets() -> Vec<(&'static str, Vec<Named>)> {
     let named = [("vim", Preset::Vim), ("web", Preset::Web)];
     named.map(|(name, preset)| (name, changes(preset))).to_vec()

@@ -1,5 +1,5 @@
-//! Routes each message to the feature that handles it, and says what to ask of the world. Pure, so that a test can press keys and
-//! look at the screen. Every body is in a feature's folder.
+//! Routes each message to its feature and returns the requested effects. Pure, so that tests can press keys and read
+//! the screen.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Size;
@@ -28,9 +28,8 @@ use super::modal::Modal;
 use super::model::Model;
 use super::msg::{Effect, Msg, SheetLines, What};
 
-/// What to ask of the world before anything has happened.
 pub(crate) fn start(model: &mut Model) -> Vec<Effect> {
-    // What is pending is asked for as soon as the watch says that it began.
+    // Lists are requested as soon as the watch reports its start.
     model.screen.dirty = true;
     if model.settings.opens == StartView::Watch {
         dashboard::update::open(model);
@@ -39,7 +38,7 @@ pub(crate) fn start(model: &mut Model) -> Vec<Effect> {
     std::mem::take(&mut model.effects)
 }
 
-/// The inbox ends, whoever ends it: what was typed and not saved yet is saved, and what is held is not sent.
+/// Ends the inbox: saves what was typed and recalls a held submission.
 pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
     decide::update::finish_all(model);
     hold::recall(model);
@@ -50,13 +49,13 @@ pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
     std::mem::take(&mut model.effects)
 }
 
-/// Takes one message, and says what to ask of the world.
+/// Handles a message and returns the requested effects.
 pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     handle(model, msg);
     std::mem::take(&mut model.effects)
 }
 
-/// Takes one message. What it asks of the world is added to the model's effects.
+/// Handles a message and adds the requested effects to the model.
 pub(crate) fn handle(model: &mut Model, msg: Msg) {
     model.now = model.now.max(msg.at);
     if matches!(msg.what, What::Key(key) if is_foreign(key)) {
@@ -76,7 +75,7 @@ pub(crate) fn handle(model: &mut Model, msg: Msg) {
     preview::update::pass(model);
     queue::update::sweep(model);
     route(model, msg.what);
-    // What just came may be over already.
+    // New rows may have expired already.
     queue::update::sweep(model);
     snooze::update::sweep(model);
     if news {
@@ -100,9 +99,9 @@ pub(crate) fn handle(model: &mut Model, msg: Msg) {
     dashboard::update::follow(model);
 }
 
-/// What may come between two stretches of what a key does to many decisions: whatever else comes is about what it leads to.
+/// Returns true for messages that may be handled between the parts of a step. All others depend on its result.
 fn leaves_the_draft_alone(model: &Model, what: &What) -> bool {
-    // What expires now takes its decision along.
+    // An expiring action loses its decision.
     if model.list.stats.next_expiry.is_some_and(|at| at <= model.now) {
         return false;
     }
@@ -124,13 +123,13 @@ fn leaves_the_draft_alone(model: &Model, what: &What) -> bool {
     }
 }
 
-/// A key that leaves what is staged alone.
+/// Returns true for a key that does not touch the draft.
 fn key_leaves_it_alone(model: &Model, key: KeyEvent) -> bool {
     let chord = Chord::from(key);
     if key.kind == KeyEventKind::Release {
         return true;
     }
-    // Whoever leaves finds all of it saved.
+    // The step is completed before leaving, so that it is saved.
     let leaves = |found| matches!(found, Lookup::Command(Command::Suspend | Command::Interrupt));
     if matches!(model.screen.overlay, Some(Overlay::Help(_))) {
         return !leaves(model.settings.keymap.lookup(&[chord], model.places()));
@@ -146,7 +145,7 @@ fn key_leaves_it_alone(model: &Model, key: KeyEvent) -> bool {
     }
 }
 
-/// What changes nothing on the screen by itself; the rooms that it reaches say when it does.
+/// Returns true for messages that do not change the screen by themselves; their handlers mark it as changed.
 fn is_quiet(what: &What) -> bool {
     match what {
         What::Drawn(_)
@@ -217,7 +216,7 @@ fn route(model: &mut Model, what: What) {
         What::Sending(id, told) => report::sending(model, &id, told),
         What::Submitted(id, answer) => report::submitted(model, &id, answer),
         What::Followed(followed) => {
-            // Read again when it is looked at: result and error are in it now.
+            // Loaded again when viewed, to show the result.
             model.preview.forget(&followed.key);
             report::followed(model, &followed);
         }
@@ -234,7 +233,6 @@ fn route(model: &mut Model, what: What) {
     }
 }
 
-/// What the journal kept of the last time.
 fn restored(model: &mut Model, mut answer: Result<Box<Restored>, Problem>) {
     let known = answer.as_mut().ok();
     let known = known.map(|it| (std::mem::take(&mut it.filters), std::mem::take(&mut it.snoozes)));
@@ -244,7 +242,6 @@ fn restored(model: &mut Model, mut answer: Result<Box<Restored>, Problem>) {
     saved_filters::restored(model, filters);
 }
 
-/// Notes what was on screen.
 fn drawn(model: &mut Model, sheet: SheetLines) {
     match &mut model.modal {
         Some(Modal::Review(open)) => (open.top, open.page) = (open.top.min(sheet.end), sheet.page),
@@ -257,7 +254,7 @@ fn drawn(model: &mut Model, sheet: SheetLines) {
         review::hidden(model);
         return preview::update::note_on_screen(model, true);
     }
-    // What lies over it hides it.
+    // Overlays cover the preview.
     if model.screen.overlay.is_some() || !model.screen.chords.is_empty() || model.watches() {
         preview::update::covered(model);
         return preview::update::note_on_screen(model, true);
@@ -268,7 +265,7 @@ fn drawn(model: &mut Model, sheet: SheetLines) {
 }
 
 fn pressed(model: &mut Model, key: KeyEvent) {
-    // Some terminals report releases too: a release must never decide a second time.
+    // Some terminals report releases, which must not decide a second time.
     if key.kind == KeyEventKind::Release || model.screen.leaving {
         return;
     }
@@ -277,7 +274,7 @@ fn pressed(model: &mut Model, key: KeyEvent) {
     let escaped = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::ALT;
     if let (KeyCode::Char(_), true) = (key.code, escaped && types_in(model, chord) && !is_bound(model, chord))
     {
-        // Without an extended keyboard protocol, Esc and the next key are one chord where they come together.
+        // Without an extended keyboard protocol, Esc and a key right after it arrive as one chord.
         let plain = KeyEvent { modifiers: key.modifiers - KeyModifiers::ALT, ..key };
         pressed(model, KeyEvent::from(KeyCode::Esc));
         return pressed(model, plain);
@@ -301,8 +298,8 @@ fn pressed(model: &mut Model, key: KeyEvent) {
     model.effects.push(Effect::AwaitKey);
 }
 
-/// Returns whether a key need not wait for the next one. Text and moves do no harm in a paste. Other keys wait, because a paste must
-/// not change anything.
+/// Returns true if a key need not wait for the next one. Text and moves are harmless in a paste; other keys wait,
+/// because a paste must not change anything.
 fn acts_at_once(model: &Model, chord: Chord) -> bool {
     let in_burst = model.decide.guard.burst(model.now).is_some();
     let types = types_in(model, chord);
@@ -313,14 +310,14 @@ fn acts_at_once(model: &Model, chord: Chord) -> bool {
     match model.settings.keymap.lookup(&chords, model.places()) {
         Lookup::Prefix => !in_burst,
         Lookup::Command(command) if types => !in_burst || command.only_moves(),
-        // They open a field, and the next key is text.
+        // These open a field, and the next key is text.
         Lookup::Command(Command::Filter | Command::Search) => !in_burst,
         Lookup::Command(command) => command.only_moves() && !model.decide.guard.ignores(),
         Lookup::Nothing => types,
     }
 }
 
-/// Returns whether an unbound key is text.
+/// Returns true if an unbound key is text.
 fn types_in(model: &Model, chord: Chord) -> bool {
     !model.is_blind() && takes_text(model, chord)
 }
@@ -329,12 +326,12 @@ fn is_bound(model: &Model, chord: Chord) -> bool {
     model.settings.keymap.lookup(&[chord], model.places()) != Lookup::Nothing
 }
 
-/// Returns whether keys wait that no other key followed at once.
+/// Returns true if keys have waited without another key following at once.
 fn waited(model: &Model) -> bool {
     !model.decide.waiting.is_empty() && !model.decide.guard.is_close(model.now)
 }
 
-/// Takes the keys that waited, as they would have been taken when they were pressed.
+/// Handles the waiting keys as if at the time of their press.
 fn let_through(model: &mut Model) {
     if !waited(model) {
         return;
@@ -346,16 +343,16 @@ fn let_through(model: &mut Model) {
         if decide::update::is_busy(model) && !key_leaves_it_alone(model, waiting.key) {
             decide::update::finish_all(model);
         }
-        // One that another follows at once confirms nothing either.
+        // A key followed by another at once confirms nothing.
         model.decide.guard.waited(waiting.hasty || keys.peek().is_some());
         taken(model, waiting.key, Chord::from(waiting.key));
         model.now = now;
     }
 }
 
-/// A key of the reviewer's: text, or part of a command.
+/// Handles a key: text, or part of a command.
 fn taken(model: &mut Model, key: KeyEvent, chord: Chord) {
-    // Who reads help does not read the sheet beneath it.
+    // The help covers the sheet beneath.
     if matches!(model.screen.overlay, Some(Overlay::Help(_))) {
         confirm_guard::absorbed(model);
     }
@@ -385,12 +382,11 @@ fn taken(model: &mut Model, key: KeyEvent, chord: Chord) {
     }
 }
 
-/// A command that was given, on whatever screen there is.
 fn given(model: &mut Model, command: Command) {
     if model.is_blind() { blind(model, command) } else { seeing(model, command) }
 }
 
-/// What cannot be read is not decided, sent or edited. Leaving works.
+/// Runs a command on a screen that is too small to read: quitting works, deciding, sending and editing do not.
 fn blind(model: &mut Model, command: Command) {
     match command {
         Command::Quit => leave::now(model),
@@ -402,7 +398,7 @@ fn blind(model: &mut Model, command: Command) {
     }
 }
 
-/// A second went by: what depends on the time alone, and texts that wait to be saved.
+/// Runs every second.
 fn tick(model: &mut Model) {
     let minute = |at: Timestamp| at.as_millis() / 60_000;
     let counted = minute(model.list.stats_at);
@@ -429,14 +425,14 @@ fn tick(model: &mut Model) {
     dashboard::update::keep(model);
 }
 
-/// Until when nothing changes by the time alone; `None` while something may with every second. A program that nobody looks at
-/// need not wake up.
+/// Returns the time until which ticks change nothing, so that the program can sleep; `None` if a tick may change
+/// something every second.
 pub(crate) fn quiet_until(model: &Model) -> Option<Timestamp> {
     let (screen, list, now) = (&model.screen, &model.list, model.now);
     let lies_over = model.modal.is_some() || screen.overlay.is_some() || !screen.chords.is_empty();
     let is_under_way =
         model.submit.held.is_some() || model.is_sending() || !screen.restored || screen.message.is_some();
-    // A rule may ask for how long something waits.
+    // Notify rules may depend on waiting times.
     let may_call = !model.settings.rules.is_empty();
     let counts = queue::update::counts_seconds(model)
         || list.sources.iter().any(|source| source.counts_seconds(now))
@@ -453,7 +449,7 @@ pub(crate) fn quiet_until(model: &Model) -> Option<Timestamp> {
         queue::update::counts_seconds_from(model),
         model.reader.time.look_at(),
     ];
-    // What is over already changed what it changes; what a tick does is still to be done.
+    // The past has already taken effect, except for what a tick still has to do.
     let next = stale.chain(others.into_iter().flatten()).filter(|at| *at > now);
     let by_a_tick = [
         claims::update::due(model),
@@ -466,9 +462,9 @@ pub(crate) fn quiet_until(model: &Model) -> Option<Timestamp> {
     next.filter(|at| *at > now)
 }
 
-// Where keys and pasted text go: what lies on top takes them.
+// Keys and pasted text go to the topmost layer.
 
-/// Text is typed here: whatever a character is bound to elsewhere, it is a character.
+/// Returns true if characters are typed as text here, even if bound to commands elsewhere.
 pub(crate) fn takes_text(model: &Model, chord: Chord) -> bool {
     if model.screen.overlay.is_some() {
         return overlay::takes(model, chord);
@@ -489,7 +485,6 @@ pub(crate) fn takes_text(model: &Model, chord: Chord) -> bool {
     }
 }
 
-/// A key that is no command: text, where text is taken.
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     if model.screen.overlay.is_some() {
         return overlay::typed(model, key);
@@ -540,9 +535,9 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
     }
 }
 
-// The key after a prefix. One that means nothing there does nothing, whatever it means by itself.
+// Keys after a prefix. An unbound one does nothing, even if it has a meaning by itself.
 
-/// A prefix was followed by a key that nothing is bound to. Esc leaves in silence; what works everywhere still does.
+/// Handles an unbound key after a prefix. Esc cancels silently; commands that work everywhere are run.
 pub(crate) fn ended(model: &mut Model, places: &[KeyContext], last: Chord) {
     let keymap = &model.settings.keymap;
     let before: Vec<Chord> =
@@ -559,7 +554,7 @@ pub(crate) fn ended(model: &mut Model, places: &[KeyContext], last: Chord) {
             let keys: Vec<String> = follows.iter().map(|(key, _)| short(key)).collect();
             let written: String = before.iter().map(Chord::to_string).collect();
             let told = words::no_such_keys(&written, &last, &keys.join(" "));
-            // A key may be any character.
+            // The key may be any character.
             model.tell(Tone::Bad, vec![text::line(&told.into())]);
         }
     }
