@@ -1,4 +1,4 @@
-//! Performs effects. Each runs in a task of its own and answers with a message, so the screen waits for nothing.
+//! Performs effects, each in its own task that answers with a message, so that the screen never waits.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
@@ -35,33 +35,31 @@ use super::editor;
 use super::os;
 use super::pages::read;
 
-/// Approved actions are followed for so long.
+/// How long approved actions are followed.
 const FOLLOW: Duration = Duration::from_hours(1);
-/// Until what could not be saved is tried again.
+/// Time before a failed save is retried.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// Runs effects against the inbox.
 #[derive(Debug, Clone)]
 pub(crate) struct Effects {
     inbox: Inbox,
     msgs: mpsc::Sender<Msg>,
-    /// What quitting waits for: submissions, what is resolved, and what is written to the journal.
+    /// Tasks that quitting waits for: submissions, resolutions, journal writes.
     must_finish: TaskTracker,
-    /// Everything else: the end cuts it off, before the journal is closed.
+    /// Tasks that are cancelled at the end, before the journal is closed.
     may_end: TaskTracker,
     over: CancellationToken,
     unsaved: Arc<Unsaved>,
-    /// How rules tell what needs no screen.
+    /// Channels of the notify rules.
     ways: Channels,
 }
 
-/// Writes that wait for the journal, in order. What is decided while one write is under way goes with the next.
+/// Pending journal writes in order. Writes queued during a write are written together with the next.
 #[derive(Debug, Default)]
 struct Unsaved {
     queue: Mutex<Vec<Vec<Write>>>,
-    /// Held by the one that writes.
+    /// Held while writing.
     writing: tokio::sync::Mutex<()>,
-    /// Somebody waits to write again what could not be written.
     retrying: AtomicBool,
 }
 
@@ -88,7 +86,7 @@ impl Effects {
         Self { ways, ..self }
     }
 
-    /// Starts one effect. Those that belong to the terminal are not for this room.
+    /// Starts an effect. The terminal's own effects are handled by the loop.
     pub(crate) fn perform(&self, effect: Effect) {
         let this = self.clone();
         match effect {
@@ -148,7 +146,7 @@ impl Effects {
     }
 
     async fn recall(self, id: SubmissionId) {
-        // What stays behind does no harm: it is never sent, and the next start forgets it.
+        // Harmless: a held submission is never sent, and the next start forgets it.
         if let Err(problem) = self.inbox.recall(&id).await {
             tracing::error!(what = problem.what, "cannot forget what was held");
         }
@@ -182,7 +180,7 @@ impl Effects {
     }
 
     async fn submit(self, submission: Submission, left_pending: u64) {
-        // Receipts tell what was seen: that is on disk first, if it can be at all.
+        // Receipts refer to what was seen, so that is saved first.
         self.flush().await;
         let id = submission.id().clone();
         let (told, mut some) = mpsc::channel(8);
@@ -202,7 +200,7 @@ impl Effects {
         self.say(What::TakenBack(answer)).await;
     }
 
-    /// Runs the reviewer's editor, which has the terminal until the answer comes.
+    /// Runs the reviewer's editor, which has the terminal until it ends.
     pub(crate) fn edit(&self, key: ActionKey, digest: Digest, text: String) {
         let this = self.clone();
         drop(tokio::spawn(async move {
@@ -214,7 +212,7 @@ impl Effects {
         }));
     }
 
-    /// Runs the reviewer's own program with `text` on its standard input. It is given two seconds, and nobody waits for it.
+    /// Runs the reviewer's notification command with `text` on its standard input, for at most two seconds.
     pub(crate) fn tell_command(argv: Vec<String>, text: String) {
         drop(tokio::spawn(async move {
             if let Err(error) = os::run(&argv, text.as_bytes(), Late::Killed).await {
@@ -223,13 +221,13 @@ impl Effects {
         }));
     }
 
-    /// Nobody waits for it.
+    /// Sends a notice in the background.
     fn notice(self, notice: Notice) {
         let (rule, ways) = (notice.rule, self.ways.clone());
         ways.tell(notice, move |answer| async move { self.say(What::Noticed { rule, answer }).await });
     }
 
-    /// Waits a moment for what is being told, and ends the rest: nothing asks the journal once it is closed.
+    /// Waits briefly for notices and ends all other tasks, so that the journal is no longer used when it is closed.
     pub(crate) async fn end(&self) {
         self.ways.finish().await;
         self.over.cancel();
@@ -237,18 +235,16 @@ impl Effects {
         self.may_end.wait().await;
     }
 
-    /// On a task of its own, until the end.
+    /// Spawns a task that is cancelled at the end.
     fn spawn(&self, what: impl Future<Output = ()> + Send + 'static) {
         drop(self.may_end.spawn(self.over.clone().run_until_cancelled_owned(what)));
     }
 
-    /// Waits for submissions and saves that are under way.
     pub(crate) async fn finish(&self) {
         self.must_finish.close();
         self.must_finish.wait().await;
     }
 
-    /// Passes on what sources say, for as long as the screen lives.
     pub(crate) fn watch(&self) {
         let this = self.clone();
         let mut events = self.inbox.watch();
@@ -259,7 +255,7 @@ impl Effects {
         });
     }
 
-    /// What cannot be written is tried again, with the next save and every so often, until it is on disk.
+    /// Saves writes, retrying with the next save and periodically until they are stored.
     fn save(&self, writes: Vec<Write>) {
         self.unsaved.queue().push(writes);
         let this = self.clone();
@@ -267,21 +263,21 @@ impl Effects {
             let mut saved = this.flush().await;
             while !saved && !this.unsaved.retrying.swap(true, Ordering::SeqCst) {
                 tokio::time::sleep(RETRY).await;
-                // Before the write: who fails while it is under way may wait for the next turn.
+                // Cleared before the write, so that a save failing meanwhile can wait for another retry.
                 this.unsaved.retrying.store(false, Ordering::SeqCst);
                 saved = this.flush().await;
             }
         }));
     }
 
-    /// One write at a time, in order; what queues up meanwhile becomes one write. True when nothing is left behind.
+    /// Writes all queued writes in order, one flush at a time. Returns true if none is left.
     async fn flush(&self) -> bool {
         let _writing = self.unsaved.writing.lock().await;
         let mut queued = std::mem::take(&mut *self.unsaved.queue());
         if queued.is_empty() {
             return true;
         }
-        // What was seen is saved in silence: the screen speaks of what was staged.
+        // Seen contents are saved silently; the screen reports on decisions only.
         let spoken_of = |writes: &&Vec<Write>| !writes.iter().all(Write::is_about_looking);
         let mut saves = queued.iter().filter(spoken_of).count();
         let (inbox, writes) = (self.inbox.clone(), queued.iter().flatten().cloned().collect());
@@ -291,7 +287,7 @@ impl Effects {
             let mut queue = self.unsaved.queue();
             queued.append(&mut queue);
             *queue = queued;
-            // They are still under way.
+            // They remain queued.
             saves = 0;
         }
         self.say(What::Saved { saves, answer }).await;
@@ -411,7 +407,7 @@ impl Effects {
     }
 
     async fn lay_out(self, page: ToLayOut) {
-        // A panic says on screen that a part failed, and there is no page.
+        // A panic is reported as a failed part, without a page.
         if let Ok(page) = tokio::task::spawn_blocking(move || page.lay_out()).await {
             self.say(What::LaidOut(Box::new(page))).await;
         }
@@ -422,22 +418,21 @@ impl Effects {
         self.say(what).await;
     }
 
-    /// The loop is gone when nobody listens; then there is nobody to tell.
+    /// Sends a message to the loop; if the loop has ended, drops it.
     async fn say(&self, what: What) {
         let _ = self.msgs.send(Msg { at: now(), what }).await;
     }
 }
 
-// Actions in full: each source by itself, so that none waits for another one.
+// Loading actions, from each source separately, so that none waits for another.
 
-/// So many actions are asked for at once.
 const PAGE: usize = 500;
-/// Longer inputs are looked through before the loop hears of them: no key waits for megabytes. Bytes.
+/// Larger inputs are examined before the loop gets them, because that would delay keys. Bytes.
 const LONG: usize = 64 << 10;
-/// A review waits no longer than this for more, once something came: the others can be reviewed without.
+/// How long a review waits for more actions after the last ones arrived.
 const MORE: Duration = Duration::from_secs(5);
 
-/// Tells what each source gave as soon as it did.
+/// Reports the actions of each source as they arrive.
 pub(crate) fn each(effects: &Effects, keys: Vec<ActionKey>) {
     for (_, keys) in by_source(keys) {
         let this = effects.clone();
@@ -458,7 +453,7 @@ pub(crate) fn each(effects: &Effects, keys: Vec<ActionKey>) {
     }
 }
 
-/// Everything, with a problem for what did not come in time.
+/// Loads all actions, with a problem for each that did not arrive in time.
 pub(crate) async fn for_review(effects: &Effects, keys: Vec<ActionKey>) -> Vec<Loaded> {
     let (pages, mut come) = mpsc::channel(16);
     for (_, keys) in by_source(keys.clone()) {
@@ -492,7 +487,7 @@ fn by_source(keys: Vec<ActionKey>) -> BTreeMap<SourceName, Vec<ActionKey>> {
     by
 }
 
-/// A key that no answer speaks of is a problem too.
+/// Loads a page. An action missing from the answer becomes a problem.
 async fn load(effects: &Effects, page: &[ActionKey]) -> Vec<Loaded> {
     let (inbox, asked) = (effects.inbox.clone(), page.to_vec());
     let mut answered = match caught(async move { Ok(inbox.load_or_kept(&asked).await) }).await {
@@ -510,7 +505,7 @@ fn problem(key: ActionKey, what: String) -> Loaded {
     (key, Err(Problem { source, what, why: None }))
 }
 
-// Minutes of the figures, to and from the journal. Losing them costs history and nothing else: the log says so, not the screen.
+// The figures' minutes in the journal. Losing them only costs history, so errors are logged and not shown.
 
 pub(crate) async fn restore(effects: Effects) {
     let inbox = effects.inbox.clone();

@@ -1,7 +1,6 @@
-//! Reads keys, pastes, mouse events and answers of the terminal, on a thread of its own.
+//! Reads keys, pastes, mouse events and replies of the terminal on a separate thread.
 //!
-//! Each key gets its time when it comes, not when the loop has time for it, so that a busy moment does not make typed keys look
-//! pasted.
+//! Keys get their time on arrival, so that a busy moment does not make typed keys look pasted.
 
 use std::io::{PipeReader, PipeWriter};
 use std::time::Duration;
@@ -15,23 +14,21 @@ use crate::domain::Timestamp;
 use super::clock::now;
 use super::decoder::{Decoder, Holds, TerminalInput};
 
-/// So long a reader is waited for that is to stop.
 const STOPS: Duration = Duration::from_millis(500);
-/// A lone ESC is a key after this long.
+/// Time after which a lone ESC is a key.
 const KEY: Duration = Duration::from_millis(20);
-/// An unfinished sequence is dropped this long after its last byte.
+/// Time after its last byte until an unfinished sequence is dropped.
 const SEQUENCE: Duration = Duration::from_secs(1);
-/// A paste that does not end is taken as far as it came.
+/// Time after which an unfinished paste is taken as it is.
 const PASTE: Duration = Duration::from_secs(10);
-/// Bytes per read.
 const READ: usize = 4_096;
-/// Keys that wait for the loop; then the terminal's own buffer holds them.
+/// Keys waiting for the loop; further ones stay in the terminal's buffer.
 const WAITING: usize = 256;
 
-/// A running reader. Dropping it stops it, without waiting.
+/// A running reader. Dropping it stops it without waiting.
 #[derive(Debug)]
 pub(crate) struct Keys {
-    /// Closing it stops the reader, which waits for input and for this.
+    /// Closing it wakes and stops the reader.
     stop: PipeWriter,
     /// Disconnects when the thread has ended.
     reading: std::sync::mpsc::Receiver<()>,
@@ -50,30 +47,29 @@ impl Keys {
         Ok(Self { stop, reading, events })
     }
 
-    /// The next thing that happened in the terminal, and when; `None` when it cannot be read any more.
+    /// Returns the next event and its time; `None` when the terminal can no longer be read.
     pub(crate) async fn next(&mut self) -> Option<(Timestamp, TerminalInput)> {
         self.events.recv().await
     }
 
-    /// The same, where something is there already.
     pub(crate) fn waiting(&mut self) -> Option<(Timestamp, TerminalInput)> {
         self.events.try_recv().ok()
     }
 
-    /// Stops, and waits until nobody reads: the terminal is to be somebody else's. A reader that spins on a vanished terminal is
-    /// given up after half a second.
+    /// Stops the reader and waits for it, to give the terminal to another program. A reader that spins on a vanished
+    /// terminal is abandoned after half a second.
     pub(crate) fn stop(self) {
         let Self { stop, reading, events } = self;
         drop((stop, events));
-        // Ended or given up: either way the terminal changes hands now.
+        // The terminal changes hands even if the reader was abandoned.
         let _ = reading.recv_timeout(STOPS);
     }
 }
 
 fn read(stop: &PipeReader, events: &mpsc::Sender<(Timestamp, TerminalInput)>) {
     let (stdin, mut decoder, mut bytes) = (std::io::stdin(), Decoder::default(), vec![0; READ]);
-    // When the loop was too busy to take a key: what lies in the terminal's buffer after it came at nobody knows what time, and
-    // must not look typed because it was taken slowly.
+    // Set when the loop was too busy to take a key. The time of later keys in the terminal's buffer is then unknown,
+    // and they must not look typed just because they were read slowly.
     let mut crowded = None;
     while !events.is_closed() {
         let limit = match decoder.holds() {
@@ -104,7 +100,6 @@ fn read(stop: &PipeReader, events: &mpsc::Sender<(Timestamp, TerminalInput)>) {
     }
 }
 
-/// What ended a wait for input.
 enum Waited {
     Input,
     Nothing,
@@ -112,7 +107,7 @@ enum Waited {
     Over,
 }
 
-/// Waits for input, without ever waking up for nothing.
+/// Waits for input without polling.
 fn wait(stop: &PipeReader, limit: Option<Duration>) -> Waited {
     let stdin = std::io::stdin();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(stop, PollFlags::IN)];
@@ -130,7 +125,7 @@ fn wait(stop: &PipeReader, limit: Option<Duration>) -> Waited {
     if input.intersects(gone) || !stop.is_empty() { Waited::Over } else { Waited::Input }
 }
 
-/// Whether it had to wait; nothing when nobody listens any more.
+/// Passes events on. Returns whether it had to wait; `None` if the receiver is gone.
 fn pass(
     events: &mpsc::Sender<(Timestamp, TerminalInput)>,
     heard: Vec<TerminalInput>,

@@ -1,4 +1,4 @@
-//! The program around the pure core: the terminal, the loop, effects, shutdown, and other programs.
+//! The program around the pure core: terminal, loop, effects, shutdown, other programs.
 
 mod caught;
 pub(crate) mod clock;

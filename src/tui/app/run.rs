@@ -1,4 +1,4 @@
-//! Runs the loop of the screen: waits for messages, updates, performs effects, draws.
+//! The main loop of the screen: waits for messages, updates, performs effects, draws.
 
 use std::time::Duration;
 
@@ -33,34 +33,32 @@ use super::shutdown;
 use super::shutdown::{LeftBy, Signalled, Signals};
 use super::terminal::{Modes, Screen, give_back, has_shell, is_there, stop_process, stumbled};
 
-/// Sixty frames a second at most. Two may come close together: a key, and the preview that it asked for.
+/// Minimum time between frames: 60 per second. Two may come closer together: a key, and the preview it requests.
 const FRAME: Duration = Duration::from_millis(16);
-/// The same where a frame shows a key: somebody waits for it.
+/// The same for a frame that shows a key.
 const KEY_FRAME: Duration = Duration::from_millis(8);
-/// Five a second, for slow lines.
+/// The same on slow lines: five per second.
 const SLOW_FRAME: Duration = Duration::from_millis(200);
-/// So many messages are taken together, and cost one frame.
 const BURST: usize = 256;
-/// Between two ticks, while something counts seconds.
+/// Interval of ticks while something counts seconds.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// How the inbox was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
     pub by: LeftBy,
-    /// Decisions that are staged and not sent; kept for the next start.
+    /// Staged decisions that were not sent; kept for the next start.
     pub staged: usize,
-    /// Decisions that were being sent: some of them may have landed.
+    /// Decisions that were being sent and may have been delivered.
     pub sending: usize,
-    /// A submission or a save did not end in time. The journal knows; the next start settles it by reading.
+    /// A submission or a save did not end in time. The journal has it, and the next start reconciles it.
     pub unfinished: bool,
 }
 
-/// Shows the inbox, or the watch view, until the reviewer leaves it, `shutdown` is cancelled, a signal comes, or the terminal is gone.
+/// Shows the inbox or the watch view until the reviewer quits, `shutdown` is cancelled, a signal arrives, or the
+/// terminal is gone.
 ///
-/// Takes the terminal and gives it back, also on a panic. Fails at once, before touching anything, when standard input or
-/// output is no terminal or `[keys]` makes no sense. Nothing is lost by leaving: staged decisions and texts are saved as they
-/// are made.
+/// Takes the terminal and gives it back, also on a panic. Fails before touching it if standard input or output is not a
+/// terminal or `[keys]` is invalid. Quitting loses nothing, because decisions and texts are saved as they are made.
 pub async fn run(
     inbox: Inbox,
     config: &Config,
@@ -74,7 +72,7 @@ pub async fn run(
     let depth = if ui.low_bandwidth { Depth::of(variable).min(Depth::Names) } else { Depth::of(variable) };
     let theme = Theme::load(&ui.theme, depth)?;
     let ways = Channels::new(&config.notify)?.remembering(inbox.undelivered());
-    // First of all: a signal that comes with the first frame must find somebody who gives the terminal back.
+    // First, so that a signal during the first frame gives the terminal back.
     let signals = Signals::new()?;
     let switched = Modes { mouse: ui.mouse, kitty_keys: host.uses_kitty_keys(ui.keyboard), title: ui.title };
     let screen = Screen::take(switched)?;
@@ -110,14 +108,14 @@ pub async fn run(
         lent: false,
     };
     let by = match app.live(signals, shutdown, Theme::asks(&ui.theme, depth)).await {
-        // Whatever failed, it failed because the terminal has vanished.
+        // An error is expected if the terminal has vanished.
         Err(_) if !is_there() => Ok(LeftBy::Hangup),
         by => by,
     };
     let finished = app.wind_up().await;
     let left =
         Left { by: by?, staged: app.model.unsent(), sending: app.model.under_way(), unfinished: !finished };
-    // What it knew of 100,000 actions goes with the process: letting go of each took longer than leaving.
+    // Dropping a model of 100,000 actions takes longer than quitting, so it is leaked.
     let App { model, .. } = app;
     let _kept = std::mem::ManuallyDrop::new(model);
     Ok(left)
@@ -128,25 +126,23 @@ struct App {
     screen: Screen,
     effects: Effects,
     msgs: mpsc::Receiver<Msg>,
-    /// `None` while the terminal is not ours: a reader would steal keys from the shell.
+    /// `None` while another program has the terminal: a reader would steal its keys.
     keys: Option<Keys>,
     host: Host,
     notify: Notify,
-    /// The least time between frames, over two of them.
+    /// Minimum time between frames, averaged over two.
     frame: Duration,
-    /// The same where the next one shows a key.
+    /// The same for a frame that shows a key.
     key_frame: Duration,
     /// The next frame shows a key.
     keyed: bool,
-    /// When the last two frames were drawn, the older one first.
+    /// Times of the last two frames, older one first.
     frames: [Option<Instant>; 2],
-    /// When time alone was last looked at.
     ticked: Instant,
-    /// The reviewer's editor has the terminal: messages are taken, nothing is drawn.
+    /// The reviewer's editor has the terminal: messages are handled but nothing is drawn.
     lent: bool,
 }
 
-/// What the loop woke up for.
 enum Woken {
     Key(Option<(Timestamp, TerminalInput)>),
     Msgs,
@@ -165,13 +161,13 @@ impl App {
         shutdown: CancellationToken,
         asks_background: bool,
     ) -> anyhow::Result<LeftBy> {
-        // The first frame waits for nothing.
+        // The first frame is drawn before anything else.
         self.draw()?;
         if asks_background {
             self.model.screen.window.asked(now());
             self.screen.ask_background()?;
         }
-        // Read once, and asked for by the first row: that need not wait for it.
+        // Parsed once; preloaded because the first row needs it.
         drop(tokio::task::spawn_blocking(|| {
             tool::definition("");
         }));
@@ -217,7 +213,7 @@ impl App {
                 end => end,
             },
             Woken::Frame => self.frame()?,
-            // Where a terminal vanished and nothing said so.
+            // A terminal may vanish without notice.
             Woken::Second if !is_there() => Some(LeftBy::Hangup),
             Woken::Second => {
                 self.ticked = Instant::now();
@@ -237,7 +233,7 @@ impl App {
         })
     }
 
-    /// A second after the last one, or when the time alone changes something again.
+    /// Returns the next tick: a second after the last one, or when time next changes something.
     fn next_tick(&self) -> Instant {
         let quiet = if self.lent { None } else { router::quiet_until(&self.model) };
         let rest = quiet.map_or(SECOND, |until| {
@@ -247,7 +243,7 @@ impl App {
         self.ticked + rest.max(SECOND)
     }
 
-    /// Keys that came already go before whatever says that time went by: what is confirmed must know of a key that followed.
+    /// Handles waiting keys before a tick, because a confirmation must know of keys that followed.
     fn take_keys(&mut self) -> anyhow::Result<Option<LeftBy>> {
         for _ in 0..BURST {
             let Some((at, heard)) = self.keys.as_mut().and_then(Keys::waiting) else { break };
@@ -279,7 +275,7 @@ impl App {
     }
 
     fn update(&mut self, msg: Msg) -> anyhow::Result<Option<LeftBy>> {
-        // The terminal is ours again before anything is said on it.
+        // The terminal is taken back before drawing.
         if matches!(msg.what, What::Edited { .. })
             && std::mem::take(&mut self.lent)
             && let Some(by) = self.resume()?
@@ -311,7 +307,7 @@ impl App {
         Ok(None)
     }
 
-    /// Draws. The model learns first what will be on screen, so that "seen" stands in the same frame.
+    /// Draws a frame. The model is updated first, so that the frame shows contents as seen.
     fn frame(&mut self) -> anyhow::Result<Option<LeftBy>> {
         let sheet = draw::sheet_lines(&self.model);
         let end = self.take(What::Drawn(sheet))?;
@@ -326,7 +322,7 @@ impl App {
     }
 
     fn repaint(&mut self) -> std::io::Result<()> {
-        // How a test sees that a panic gives the terminal back; not in a release.
+        // Lets a test check that a panic gives the terminal back. Debug builds only.
         #[cfg(debug_assertions)]
         assert!(std::env::var_os("PLACET_TEST_PANIC").is_none(), "PLACET_TEST_PANIC");
         self.screen.repaint()
@@ -339,7 +335,6 @@ impl App {
         self.screen.write(&self.host.notification(&self.notify, text))
     }
 
-    /// Gives the terminal to another program: nobody reads its keys, and every mode of ours is left.
     fn lend(&mut self) {
         if let Some(keys) = self.keys.take() {
             keys.stop();
@@ -365,9 +360,9 @@ impl App {
         Ok(())
     }
 
-    /// Takes the terminal again, and draws everything: whatever ran meanwhile left its own there.
+    /// Takes the terminal back and redraws everything.
     fn resume(&mut self) -> anyhow::Result<Option<LeftBy>> {
-        // A terminal that hangs up sends SIGCONT, too.
+        // SIGCONT is also sent when a terminal hangs up.
         if !is_there() {
             return Ok(Some(LeftBy::Hangup));
         }
@@ -380,7 +375,7 @@ impl App {
         self.take(What::Resize(size.width, size.height))
     }
 
-    /// No more keys: what is typed from now on is the shell's.
+    /// Stops reading keys, which now belong to the shell, and ends.
     async fn wind_up(&mut self) -> bool {
         self.keys = None;
         shutdown::wind_up(&mut self.model, &self.effects, &mut self.msgs).await
@@ -394,8 +389,8 @@ async fn next_key(keys: &mut Option<Keys>) -> Option<(Timestamp, TerminalInput)>
     }
 }
 
-/// A lone key is drawn at once, and what it brought, too; only a third frame waits, one turn after the second. Nothing is drawn when
-/// nothing changed.
+/// Waits for the next frame. Two frames may follow each other at once, so that a key and its result are drawn without
+/// delay; a third one waits.
 async fn next_frame(dirty: bool, frames: [Option<Instant>; 2], apart: Duration) {
     match frames {
         _ if !dirty => std::future::pending().await,
@@ -415,7 +410,7 @@ fn meant(heard: TerminalInput) -> Option<What> {
         Event::Resize(width, height) => Some(What::Resize(width, height)),
         Event::FocusGained => Some(What::Focus(true)),
         Event::FocusLost => Some(What::Focus(false)),
-        // Nothing follows the pointer, or a button that is let go.
+        // Pointer motion and button releases are ignored.
         Event::Mouse(event) if matches!(event.kind, MouseEventKind::Moved | MouseEventKind::Up(_)) => None,
         Event::Mouse(event) => Some(What::Mouse(event)),
     }

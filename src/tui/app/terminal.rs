@@ -1,4 +1,4 @@
-//! The one owner of the terminal: takes it, gives it back, whatever happens in between.
+//! Owns the terminal: takes it and gives it back in all cases.
 
 use std::io;
 use std::io::{IsTerminal as _, Stdout, Write as _};
@@ -35,29 +35,28 @@ use super::environment::NoTerminal;
 use super::width_safe_backend;
 use super::width_safe_backend::{UnevenRow, WidthSafeBackend};
 
-/// The terminal is ours now. One flag for the process, because a panic hook has no other way to know.
+/// The terminal is taken. Static because the panic hook needs it.
 static TAKEN: AtomicBool = AtomicBool::new(false);
-/// Switched on, so that it is to be switched off: the kitty keyboard protocol, and a title of ours.
+/// Features that were turned on and must be turned off: the kitty keyboard protocol and the title.
 static KITTY: AtomicBool = AtomicBool::new(false);
 static TITLED: AtomicBool = AtomicBool::new(false);
-/// A panic elsewhere than on the screen's thread, not told yet.
+/// A panic outside the screen's thread, not reported yet.
 static STUMBLED: Notify = Notify::const_new();
 
-/// Buttons and wheel, in coordinates without a limit. No motion: nothing here follows the pointer, and every report is bytes.
+/// Reports of buttons and wheel with unlimited coordinates; no motion, which is not used.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
-/// Selects ASCII in place of a line drawing set.
+/// Selects ASCII instead of a line-drawing character set.
 const TEXT_CHARACTERS: &str = "\x1b(B\x0f";
-/// Resets what another program may leave on: modifyOtherKeys, colours, insert and origin mode, margins, application keys, mouse
-/// motion and mouse encodings.
+/// Resets modes that another program may leave on: modifyOtherKeys, colours, insert and origin mode, margins,
+/// application keys, mouse motion and mouse encodings.
 const DEFAULT_MODES: &str = "\x1b[>4m\x1b[0m\x1b[4l\x1b[?6l\x1b[r\x1b[?1l\x1b>\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1015l\x1b[?1016l";
-/// Answered with `ESC ] 11;rgb:…`, which `replies` takes out of the keys.
+/// Answered with `ESC ] 11;rgb:...`, which the decoder separates from the keys.
 const WHICH_BACKGROUND: &str = "\x1b]11;?\x1b\\";
-/// Keys that legacy terminals report alike become different, and the shifted character is told; text stays text.
+/// Distinguishes keys that legacy terminals report alike, and reports the shifted character; text stays text.
 const KITTY_KEYS: KeyboardEnhancementFlags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES
     .union(KeyboardEnhancementFlags::REPORT_ALTERNATE_KEYS);
 
-/// What is asked of the terminal besides drawing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Modes {
     pub mouse: bool,
@@ -65,7 +64,7 @@ pub(crate) struct Modes {
     pub title: bool,
 }
 
-/// Raw mode and the alternate screen, given back when dropped.
+/// Raw mode and the alternate screen, restored on drop.
 #[derive(Debug)]
 pub(crate) struct Screen {
     terminal: Terminal<WidthSafeBackend<Stdout>>,
@@ -73,7 +72,7 @@ pub(crate) struct Screen {
     title: String,
     /// The line settings when the terminal was lent.
     lent: Option<Termios>,
-    /// Rows of the last frame with something about whose width terminals disagree.
+    /// Rows of the last frame with characters of uncertain width.
     uneven: Vec<UnevenRow>,
 }
 
@@ -90,7 +89,7 @@ impl Screen {
         self.terminal.size()
     }
 
-    /// One frame, as one synchronized update: no terminal shows half of it.
+    /// Draws a frame as one synchronized update.
     pub(crate) fn draw(&mut self, model: &Model) -> io::Result<()> {
         let title = chrome::words::title(model);
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
@@ -110,8 +109,8 @@ impl Screen {
         drawn
     }
 
-    /// The next frame draws every cell. Not by `Terminal::clear`: that asks the terminal where its cursor is, and an answer
-    /// that does not come costs two seconds.
+    /// Redraws every cell with the next frame. `Terminal::clear` would ask for the cursor's position and wait two
+    /// seconds for an answer that may not come.
     pub(crate) fn repaint(&mut self) -> io::Result<()> {
         let size = self.size()?;
         self.uneven.clear();
@@ -124,7 +123,7 @@ impl Screen {
         self.lent = tcgetattr(io::stdin()).ok();
     }
 
-    /// Takes the terminal again, after [`Screen::lend`], [`give_back`] or a stop from outside.
+    /// Takes the terminal again after [`Screen::lend`], [`give_back`] or an external stop.
     pub(crate) fn resume(&mut self) -> io::Result<()> {
         if let Some(lines) = self.lent.take() {
             tcsetattr(io::stdin(), OptionalActions::Now, &lines)?;
@@ -135,18 +134,17 @@ impl Screen {
         self.repaint()
     }
 
-    /// Whether the terminal reports its mouse to us; else it selects text with it.
     pub(crate) fn mouse(&mut self, on: bool) -> io::Result<()> {
         self.modes.mouse = on;
         self.write(if on { MOUSE_ON } else { MOUSE_OFF })
     }
 
-    /// Asks which colour is behind the text. The answer comes among the keys, or never.
+    /// Asks for the background colour. The reply comes among the keys, or never.
     pub(crate) fn ask_background(&mut self) -> io::Result<()> {
         self.write(WHICH_BACKGROUND)
     }
 
-    /// Sends a sequence of ours that draws nothing; not while the terminal is somebody else's.
+    /// Writes a sequence that draws nothing, unless another program has the terminal.
     pub(crate) fn write(&mut self, sequence: &str) -> io::Result<()> {
         if !TAKEN.load(Ordering::SeqCst) {
             return Ok(());
@@ -161,7 +159,7 @@ impl Drop for Screen {
     }
 }
 
-/// Standard input and output must both be a terminal, and its size known.
+/// Checks that standard input and output are terminals of a known size.
 pub(crate) fn check(opens: StartView) -> Result<(), NoTerminal> {
     match opens {
         _ if io::stdin().is_terminal() && io::stdout().is_terminal() => {
@@ -172,22 +170,22 @@ pub(crate) fn check(opens: StartView) -> Result<(), NoTerminal> {
     }
 }
 
-/// The terminal is still there. After a lost connection reads spin and signals may not come.
+/// Returns true if the terminal still exists. After a lost connection, reads spin and signals may not arrive.
 pub(crate) fn is_there() -> bool {
     io::stdin().is_terminal()
 }
 
-/// Waits until a task has panicked. The log has its message.
+/// Waits until a task has panicked; the log has its message.
 pub(crate) async fn stumbled() {
     STUMBLED.notified().await;
 }
 
-/// Returns whether a shell with job control started this program. Without one, a stopped program would stay stopped.
+/// Returns true if a shell with job control started this program. Otherwise a stopped program would stay stopped.
 pub(crate) fn has_shell() -> bool {
     rustix::process::getsid(None).is_ok_and(|session| session != rustix::process::getpgrp())
 }
 
-/// Stops the process group, as the terminal's own Ctrl-Z would; returns when it goes on.
+/// Stops the process group like the terminal's Ctrl-Z. Returns when it continues.
 pub(crate) fn stop_process() -> io::Result<()> {
     let mut command = std::process::Command::new("sh");
     program::without_secrets(&mut command);
@@ -197,12 +195,13 @@ pub(crate) fn stop_process() -> io::Result<()> {
 /// Sets every mode again, because a shell may have changed any of them while the process was stopped.
 fn enter(modes: Modes) -> io::Result<()> {
     TAKEN.store(true, Ordering::SeqCst);
-    // First: in the background this stops the process before it writes. crossterm remembers raw mode and would not set it twice.
+    // First, because in the background this stops the process before it writes. crossterm remembers raw mode and would
+    // not set it twice.
     disable_raw_mode()?;
     enable_raw_mode()?;
     let mut out = io::stdout();
-    // Entering the alternate screen saves the character set. Without line wrap, text that the terminal finds wider than was counted
-    // ends at the edge.
+    // Entering the alternate screen saves the character set. Without line wrap, text that the terminal draws wider than
+    // expected ends at the edge.
     queue!(out, Print(TEXT_CHARACTERS), EnterAlternateScreen, Print(DEFAULT_MODES), DisableLineWrap)?;
     queue!(
         out,
@@ -210,7 +209,7 @@ fn enter(modes: Modes) -> io::Result<()> {
         EnableBracketedPaste,
         Print(if modes.mouse { MOUSE_ON } else { MOUSE_OFF })
     )?;
-    // On the alternate screen: terminals keep the protocol for each of their screens.
+    // On the alternate screen, because terminals keep the protocol's state per screen.
     if modes.kitty_keys {
         if KITTY.swap(true, Ordering::SeqCst) {
             queue!(out, PopKeyboardEnhancementFlags)?;
@@ -220,8 +219,8 @@ fn enter(modes: Modes) -> io::Result<()> {
     out.flush()
 }
 
-/// Gives the terminal to the shell: what was switched on last goes off first. Idempotent. Errors have nowhere to go: the
-/// terminal is gone.
+/// Gives the terminal back, turning features off in reverse order. Idempotent. Errors are ignored, because the terminal
+/// is gone then.
 pub(crate) fn give_back() {
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return;
@@ -239,7 +238,7 @@ pub(crate) fn give_back() {
         EnableLineWrap,
         Show
     );
-    // There is no asking what it was before: the empty title lets terminals and shells set their own.
+    // The previous title cannot be read; after an empty one, terminals and shells set their own.
     if TITLED.swap(false, Ordering::SeqCst) {
         let _ = queue!(out, SetTitle(""));
     }
@@ -249,8 +248,8 @@ pub(crate) fn give_back() {
     let _ = out.flush();
 }
 
-/// A panic of the screen gives the terminal back before its message. A panic elsewhere, in a task of the embedded gate say, ends
-/// that task only: it goes to the log, and the screen stays.
+/// Installs a panic hook. A panic of the screen's thread gives the terminal back before its message; a panic in another
+/// task ends only that task and is logged.
 fn restore_on_panic() {
     static HOOK: Once = Once::new();
     let screen = std::thread::current().id();

@@ -1,4 +1,4 @@
-//! The words of what reaches out to the terminal and other programs.
+//! Texts about the terminal and other programs.
 
 use std::fmt::Display;
 
