@@ -1,4 +1,4 @@
-//! What `benches/inbox.rs` drives: a list with so many rows, without a terminal. No part of the program uses it.
+//! A list without a terminal, for `benches/inbox.rs`. The program does not use it.
 
 use std::hint::black_box;
 
@@ -37,7 +37,7 @@ const CAN: Capabilities = Capabilities {
     ..Capabilities::PLAIN
 };
 
-/// A list that was synced, and its reviewer in the middle of it.
+/// A synced list with the cursor in the middle.
 #[derive(Debug)]
 pub struct List {
     model: Model,
@@ -46,12 +46,12 @@ pub struct List {
     arrived: usize,
 }
 
-/// What a source lists, newest first, page by page.
+/// The pages of a source's list, newest first.
 #[derive(Debug)]
 pub struct Pages(Vec<Vec<Entry>>);
 
 impl Pages {
-    /// So many rows, the first page a small one.
+    /// Returns this many rows; the first page is a small one.
     pub fn of(rows: usize) -> Self {
         let (source, mut names) = (SourceName::new("gate"), Names::default());
         let mut all = (0..rows).rev().map(|nth| entry(&source, nth, &mut names));
@@ -67,12 +67,11 @@ impl Pages {
     }
 }
 
-/// Rows a page.
 const PAGE: usize = 1_000;
 const AREA: Rect = Rect { x: 0, y: 0, width: 160, height: 45 };
 
 impl List {
-    /// Fails where the command table has keys that cannot be.
+    /// Fails if the command table has conflicting keys.
     pub fn of(rows: usize) -> Result<Self, KeymapError> {
         let mut list = Self::empty()?;
         list.read_pages(Pages::of(rows));
@@ -83,18 +82,17 @@ impl List {
         Ok(list)
     }
 
-    /// Nothing was listed yet.
+    /// Returns a list before its first sync.
     pub fn empty() -> Result<Self, KeymapError> {
         let source = SourceName::new("gate");
         let size = Size::new(AREA.width, AREA.height);
         let model = Model::new(settings()?, vec![source.clone()], size, Timestamp::default());
         let mut list = Self { model, source, screen: Buffer::empty(AREA), arrived: 0 };
-        // Nothing can be staged before the journal was read.
+        // Staging requires that the journal was read.
         list.say(Timestamp::default(), What::Restored(Ok(Box::default())));
         Ok(list)
     }
 
-    /// The list as it comes from a source, with a frame after each page.
     pub fn read_pages(&mut self, pages: Pages) {
         let at = Timestamp::default();
         let listed = pages.0.iter().flatten().map(|entry| entry.key.id.clone()).collect();
@@ -108,7 +106,6 @@ impl List {
         self.frame();
     }
 
-    /// One action more, and the frame that shows it.
     pub fn arrive(&mut self) {
         self.arrived += 1;
         let came = entry(&self.source, 1_000_000 + self.arrived, &mut Names::default());
@@ -119,7 +116,6 @@ impl List {
         self.frame();
     }
 
-    /// Draws, as the loop does it.
     pub fn frame(&mut self) {
         self.say(self.model.now, What::Drawn(crate::tui::core::draw::sheet_lines(&self.model)));
         self.screen.reset();
@@ -128,14 +124,13 @@ impl List {
         self.screen = screen;
     }
 
-    /// The whole list anew.
     pub fn sync(&mut self, rows: usize) {
         let entries = Pages::of(rows).0.into_iter().flatten().collect();
         let synced = self.synced(Rows::All(entries), Revision(1), Timestamp::default());
         self.say(Timestamp::default(), What::Synced(self.source.clone(), Ok(synced)));
     }
 
-    /// What one changed action costs the figures; `at` in milliseconds.
+    /// Updates the figures with one changed action; `at` in milliseconds.
     pub fn count_one_change(&mut self, at: i64) {
         let at = Timestamp::from_millis(at);
         let rows =
@@ -144,27 +139,27 @@ impl List {
         self.model.dashboard.figures.listed(&synced, at);
     }
 
-    /// Presses a key, so many milliseconds after the last one.
+    /// Presses a key this many milliseconds after the last one.
     pub fn press(&mut self, key: char, after: i64) {
         self.key(KeyCode::Char(key), after);
     }
 
-    /// A key of the filter line, and one stretch of the search.
+    /// Presses a key of the filter line.
     pub fn key(&mut self, key: KeyCode, after: i64) {
         let at = self.model.now.plus_millis(after);
         self.say(at, What::Key(KeyEvent::new(key, KeyModifiers::NONE)));
-        // Keys may wait for the next one.
+        // Keys may wait for a next one.
         self.say(at.plus_millis(Guard::ALONE as i64), What::StoodAlone);
     }
 
-    /// Goes on until nothing is under way any more.
+    /// Continues until no work is in progress.
     pub fn finish(&mut self) {
         while self.is_busy() {
             self.stretch();
         }
     }
 
-    /// Goes on with what is under way until a key may come, with the frame that shows it.
+    /// Continues until a key may be handled, and draws.
     pub fn stretch(&mut self) {
         self.say(self.model.now, What::Wake);
         self.frame();
@@ -178,7 +173,7 @@ impl List {
             || is_busy(model)
     }
 
-    /// Shows the Raw tab of an input, in full, with colours for sources or without.
+    /// Shows the Raw tab of an input, highlighted or not.
     pub fn read(&mut self, input: &str, highlight: bool) {
         self.model.settings.highlight = highlight;
         let here = self.model.here().map(|slot| slot.entry.clone());
@@ -201,7 +196,6 @@ impl List {
         view(&self.model, area, buffer);
     }
 
-    /// Puts every figure of the watch view together.
     pub fn board(&self) {
         let now = self.model.now.plus_millis(60_000);
         black_box(self.model.dashboard.figures.board(BoardRequest { window: 1_440, columns: 60 }, now));
@@ -217,7 +211,7 @@ impl List {
     }
 }
 
-/// Paints a text in rows of 80 bytes; returns how many parts it has.
+/// Highlights a text in rows of 80 bytes. Returns the number of parts.
 pub fn paint(language: Language, text: &str) -> usize {
     let (mut parts, mut state) = (0, Lex::default());
     let mut at = 0;
@@ -233,7 +227,7 @@ pub fn paint(language: Language, text: &str) -> usize {
     parts
 }
 
-/// What tests and benches begin with: no colours, no hints, nothing held.
+/// Returns settings for tests and benches: no colours, no hints, no hold.
 pub(crate) fn settings() -> Result<Settings, KeymapError> {
     let seconds = std::time::Duration::from_secs;
     Ok(Settings {
