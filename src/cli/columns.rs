@@ -9,7 +9,6 @@ use crate::text::{self, Shown, csv};
 
 use super::output;
 
-/// A column of a table of `T`.
 #[derive(Debug)]
 pub(super) struct Column<T> {
     pub(super) name: &'static str,

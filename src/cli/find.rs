@@ -41,13 +41,11 @@ pub(super) fn chosen(inbox: &Inbox, name: Option<&str>) -> anyhow::Result<Vec<So
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchedId<'a> {
     pub(super) id: &'a str,
-    /// Search only in this source.
     pub(super) source: Option<&'a str>,
     /// Accept the beginning of a single id.
     pub(super) may_begin: bool,
 }
 
-/// An action that was not found.
 #[derive(Debug)]
 pub(super) struct NotFound {
     pub(super) problem: Problem,
@@ -96,7 +94,6 @@ pub(super) async fn find(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Re
     Ok(found)
 }
 
-/// The result of looking up the beginning of an id.
 enum Begun {
     With(ActionKey),
     /// A source did not answer, and may have another one.
@@ -193,7 +190,6 @@ fn nobody(one: &SearchedId<'_>, some_are_silent: bool) -> Problem {
     Problem { source: None, what, why: None }
 }
 
-/// Finds actions with exactly these ids.
 async fn exactly(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Result<Vec<FoundAction>> {
     let mut asked: Vec<(SourceName, Vec<ActionKey>)> = Vec::new();
     for one in sought {

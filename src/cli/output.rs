@@ -46,7 +46,6 @@ pub(super) fn bytes(bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// A person whom a source knows by name.
 #[derive(Serialize)]
 pub(super) struct PersonJson<'a> {
     subject: &'a str,
@@ -120,12 +119,10 @@ pub(super) fn shown(text: &Untrusted) -> String {
     text::line(text).plain()
 }
 
-/// Makes a tool or an id safe to show.
 pub(super) fn identifier(text: &Untrusted) -> String {
     text::identifier(text).plain()
 }
 
-/// Makes a person's name safe to show.
 pub(super) fn name(text: &Untrusted) -> String {
     text::name(text).plain()
 }
@@ -237,7 +234,6 @@ impl Drop for Progress {
     }
 }
 
-/// Waits for `work` and shows what is waited for.
 pub(super) async fn waiting_for<T>(what: impl Fn() -> String, work: impl Future<Output = T>) -> T {
     let mut progress = Progress::start();
     let mut work = std::pin::pin!(work);
@@ -273,7 +269,6 @@ pub(super) async fn counting<T>(
     }
 }
 
-/// Work that Ctrl-C stopped, with its progress.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Stopped(String);

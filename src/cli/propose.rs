@@ -125,7 +125,6 @@ fn may(token: &TokenOpens, waits: bool) -> Result<(), Usage> {
     Ok(())
 }
 
-/// Converts the gate's answer into an error that names the gate.
 fn told(error: &SourceError, queue: &Queue) -> anyhow::Error {
     let why = error.why().map(|why| format!(": {}", output::shown(why))).unwrap_or_default();
     match queue {

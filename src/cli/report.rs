@@ -116,7 +116,7 @@ pub(super) fn outcome(outcome: &Outcome, edits: &str) -> String {
     }
 }
 
-/// Describes the latest known state of a decision, for an approval that ran its result.
+/// Describes the latest known state of a decision: for an approval that ran, its result.
 pub(super) fn became(came_to: &Outcome, edits: &str, later: Option<&LastSeen>) -> String {
     let decided = matches!(came_to, Outcome::Approved | Outcome::Rejected);
     let Some(LastSeen { status, error }) = later.filter(|_| decided) else {

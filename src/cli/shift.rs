@@ -28,7 +28,6 @@ const TOOLS: usize = 8;
 const GAPS: usize = 4;
 /// Maximum number of approved actions to read again before anything is printed.
 pub(super) const LOOKED_AT: u32 = 200;
-/// Longest wait for the newest outcomes.
 const LOOKING: Duration = Duration::from_secs(3);
 /// CSV columns before and after those of the decisions.
 const HEAD: [&str; 2] = ["of", "name"];
@@ -96,7 +95,6 @@ pub(super) async fn shift(
     Ok(Exit::Done)
 }
 
-/// Returns the submissions of the shift, newest first.
 async fn read(journal: &Journal, from: Timestamp, until: Timestamp) -> anyhow::Result<Vec<SubmissionRecord>> {
     let (mut read, mut skip) = (Vec::new(), 0);
     loop {
@@ -254,7 +252,6 @@ fn stood(shift: &Shift, zone: &TimeZone) -> Vec<String> {
     lines
 }
 
-/// Returns the form of `assets/contract/cli.schema.json`.
 fn json(shift: &Shift, now: Timestamp) -> anyhow::Result<Value> {
     let named = |name: &str, of: &Decided| -> anyhow::Result<Value> {
         let mut named = json!({"name": name});

@@ -29,9 +29,7 @@ struct ShowJson<'a> {
     action: &'a RawValue,
     /// Notes on deciding it; empty unless it is pending.
     before_deciding: Vec<String>,
-    /// The source's facts around it.
     context: Vec<PassageJson<'a>>,
-    /// Why the facts could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     context_problem: Option<String>,
     /// Names of its deciders at the source.
@@ -72,7 +70,7 @@ pub async fn show(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Prints the journal's record of an action that its source does not give.
+/// Prints the journal's record of an action that its source does not have.
 fn from_journal(key: &ActionKey, sent: &[SentHere], json: bool) -> anyhow::Result<()> {
     let Some(SentHere { sent: last, .. }) = sent.last() else { return Ok(()) };
     if json {
@@ -274,7 +272,6 @@ fn behind_gutter(json: &RawJson) -> std::io::Result<()> {
     text::lines(&text).iter().try_for_each(|line| output::line(&format!("│ {}", line.plain())))
 }
 
-/// Prints what a reader could misread.
 fn doubts(action: &PendingAction) -> anyhow::Result<()> {
     let keys = json::doubtful_keys(action.input.as_str());
     for (name, found) in [("! twice", keys.duplicates), ("! alike", keys.alike)] {

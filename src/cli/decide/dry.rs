@@ -15,9 +15,8 @@ use crate::text;
 
 use super::plan::Plan;
 
-/// The result of freezing everything.
 pub(super) struct DryRun {
-    /// The decisions that can be sent. Others are refused unless `refused` and `missing` are empty.
+    /// The decisions that can be sent; all of them if `refused` and `missing` are empty.
     pub(super) submission: Option<Submission>,
     pub(super) refused: Vec<(Option<ActionKey>, Refusal)>,
     pub(super) missing: Vec<NotFound>,
@@ -56,7 +55,6 @@ pub(super) fn decisions(
     })
 }
 
-/// Returns the form of `assets/contract/cli.schema.json`.
 fn as_json(plan: &Plan, rehearsal: &DryRun, would_send: bool) -> Value {
     let batches = rehearsal.submission.iter().flat_map(Submission::batches).map(|batch| {
         let item = |item: &Item| {

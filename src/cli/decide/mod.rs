@@ -150,7 +150,6 @@ fn rehearse(
     (None, refused)
 }
 
-/// Sends the submission and shows its progress.
 async fn send(inbox: &Inbox, submission: Submission, left_pending: u64) -> Result<Report, Problem> {
     let all = text::count(submission.len(), "decision");
     let (told, mut heard) = mpsc::channel::<Sending>(8);

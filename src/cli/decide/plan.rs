@@ -39,7 +39,6 @@ impl Plan {
         self.loaded.get(key).map_or(Capabilities::READ_ONLY, |action| action.row.can)
     }
 
-    /// Returns notes on a decision before it is sent.
     pub(super) fn to_know(&self, key: &ActionKey, item: &Item) -> Vec<String> {
         let notes = self.can(key).told_of(&item.decision).into_iter().map(String::from);
         notes.chain(self.replaces(key, item)).collect()
@@ -56,7 +55,7 @@ impl Plan {
     }
 }
 
-/// Reads the requested actions and stages their decisions. Returns those that no source has separately.
+/// Reads the requested actions and stages their decisions. Also returns those that no source has.
 pub(super) async fn plan(
     inbox: &Inbox,
     args: &DecideArgs,
@@ -160,7 +159,6 @@ fn asks_for_a_look(wish: &RequestedDecision, action: &PendingAction) -> Option<S
     (!reasons.is_empty()).then(|| reasons.join(", "))
 }
 
-/// Parses `userEdits`.
 fn edits(key: &ActionKey, given: &RawValue) -> Result<Edits, Usage> {
     let wrong =
         |why: String| Usage(format!("userEdits of {}: {why}", output::identifier(key.id.untrusted())));

@@ -8,7 +8,6 @@ use crate::contract::time;
 use crate::domain::{ActionKey, BatchId, Claim, Effect, Entry, Status, Timestamp, Untrusted};
 use crate::text::{self, People, Shown};
 
-/// A row to print.
 pub(in crate::cli) struct Row<'a> {
     entry: &'a Entry,
     claim: Option<&'a Claim>,
@@ -33,7 +32,6 @@ impl Row<'_> {
         self.entry.row.is_pending_and_expired(self.now)
     }
 
-    /// Returns the name of a subject.
     fn who(&self, subject: &Untrusted) -> Shown {
         self.people.map_or_else(|| text::name(subject), |people| people.called(subject, usize::MAX))
     }
@@ -49,7 +47,6 @@ pub(super) type Known<'a> = (Option<&'a Claim>, Option<&'a People>);
 
 type Cell<'a> = fn(&Row<'a>) -> Shown;
 
-/// Returns all columns.
 pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 21] {
     let column = |name, most, cell: Cell<'a>| Column { name, most, cell };
     [

@@ -38,7 +38,6 @@ struct ListJson<'a> {
     more: bool,
     /// Number of matches without `--limit`; `null` if not all were read.
     total: Option<usize>,
-    /// Descriptions of sources and items that could not be read.
     problems: Vec<String>,
 }
 
@@ -189,7 +188,6 @@ async fn find(inbox: &Inbox, args: &ListArgs, sources: &[SourceName], wanted: &m
     found
 }
 
-/// Collects pending and unknown actions.
 async fn queued(
     inbox: &Inbox,
     args: &ListArgs,

@@ -69,7 +69,7 @@ impl Wanted {
         self.filter.is_empty() || self.finder.holds(&self.filter, &listed, self.now)
     }
 
-    /// Takes the claims at a source; `me` is our subject there.
+    /// `me` is our subject at the source.
     pub(super) fn learn(&mut self, source: &SourceName, me: Option<&Untrusted>, claims: Vec<Claim>) {
         self.subjects.extend(me.map(|me| (source.clone(), me.clone())));
         for claim in claims {

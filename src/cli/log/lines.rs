@@ -37,7 +37,6 @@ pub(super) fn json(lines: &[Line]) -> anyhow::Result<()> {
     output::versioned(&json!({"items": lines.iter().map(line_json).collect::<Vec<_>>()}))
 }
 
-/// Returns the form of `assets/contract/cli.schema.json`.
 fn line_json(line: &Line) -> Value {
     let sent = &line.sent;
     let (outcome, why, by) = words(line);
@@ -74,7 +73,6 @@ fn line_json(line: &Line) -> Value {
     })
 }
 
-/// Returns the last known status of the action.
 fn status(line: &Line) -> Option<&str> {
     let followed = line.sent.followed.as_ref().map(|seen| seen.status.as_raw());
     followed.or_else(|| settled_as(line.sent.outcome.as_ref()?))
@@ -92,7 +90,6 @@ fn decision(decision: &Decision) -> &'static str {
     decision.kind().without_edits().word()
 }
 
-/// A line with its format.
 pub(in crate::cli) struct Row {
     line: Line,
     /// `None` for a spreadsheet: one fact per cell, full ids, times in UTC.

@@ -40,7 +40,6 @@ pub async fn log(
     }
 }
 
-/// A filter on decisions.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
     args: &'a LogArgs,
@@ -83,7 +82,6 @@ async fn list(
     Ok(Exit::Done)
 }
 
-/// Explains an empty list.
 fn nothing(inbox: Option<&Inbox>, args: &LogArgs) -> String {
     let names = inbox.map(Inbox::source_names).unwrap_or_default();
     match &args.source {
@@ -116,7 +114,6 @@ fn has_come_to(sent: &Sent, wanted: &str) -> bool {
     at_once == wanted || ["executed", "failed", "unknown"].contains(&wanted) && later == Some(wanted)
 }
 
-/// Reads decisions, newest first.
 async fn read(journal: &Journal, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Line>> {
     let limit = usize::try_from(wanted.limit)?;
     let (mut lines, mut skip, mut progress) = (Vec::new(), 0, Progress::start());

@@ -57,7 +57,6 @@ async fn find(journal: &Journal, given: &str) -> anyhow::Result<Option<Submissio
     }
 }
 
-/// Returns the last known status of its actions.
 fn followed(past: &SubmissionRecord) -> HashMap<ActionKey, Followed> {
     let of = |sent: &Sent| {
         let seen = sent.followed.as_ref()?;

@@ -13,7 +13,6 @@ use crate::text;
 
 /// Maximum number of actions of a kind to name.
 const NAMED: usize = 10;
-/// Width of a title in columns.
 const TITLE: usize = 60;
 
 fn clock(at: Timestamp, zone: &TimeZone, form: &str) -> String {
@@ -60,7 +59,6 @@ fn line(left: &Left, ids: &ShortIds, zone: &TimeZone) -> String {
     format!("  {id}  {title}  ({why})")
 }
 
-/// Returns the form of `assets/contract/cli.schema.json`.
 pub(super) fn json(all: &HandedOver) -> Value {
     let (mut claimed, mut snoozed, mut approvals) = (Vec::new(), Vec::new(), Vec::new());
     for left in &all.left {
