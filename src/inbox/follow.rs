@@ -120,7 +120,6 @@ struct LastHeard {
     misses: u32,
 }
 
-/// An accepted decision of a submission.
 struct Promised {
     past: Arc<SubmissionRecord>,
     nth: usize,

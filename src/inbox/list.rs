@@ -16,7 +16,6 @@ use crate::domain::{
 };
 use crate::sources::{self, Full, PagesEnd, SourceError};
 
-/// The result of a sync.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Synced {
     pub source: SourceName,
@@ -25,7 +24,6 @@ pub struct Synced {
     /// Claims at the source; `None` if it keeps none.
     pub claims: Option<Vec<Claim>>,
     pub rows: Rows,
-    /// `since` for the next sync.
     pub revision: Option<Revision>,
     /// Items that could not be read. They are shown and do not hide others.
     pub unreadable: Vec<Untrusted>,
@@ -252,7 +250,6 @@ fn gone(key: &ActionKey) -> Problem {
     Problem::at(&key.source, GONE)
 }
 
-/// The actions of one source by id.
 struct Read {
     found: HashMap<ActionId, PendingAction>,
     /// The first item without a readable id. It may be any missing action.

@@ -66,7 +66,6 @@ impl Inbox {
     }
 }
 
-/// Returns rows for the lost decisions of a submission.
 pub(super) fn rows(past: &SubmissionRecord) -> Vec<Entry> {
     let lost = past.items.iter().filter(|sent| sent.is_lost());
     lost.map(|sent| Entry { key: sent.key.clone(), row: row(sent, past.begun_at) }).collect()
@@ -93,7 +92,6 @@ pub(super) struct Lost {
     nth: usize,
 }
 
-/// Finds the lost decision on this action in the journal.
 pub(super) async fn find(inbox: &Inbox, key: &ActionKey) -> Result<Option<Lost>, Problem> {
     let Some(id) = inbox.journal.newest_about(key).await? else { return Ok(None) };
     let Some(past) = inbox.journal.past(&id).await? else { return Ok(None) };
@@ -102,7 +100,6 @@ pub(super) async fn find(inbox: &Inbox, key: &ActionKey) -> Result<Option<Lost>,
 }
 
 impl Lost {
-    /// Records a person's finding.
     pub(super) async fn resolve(
         &self,
         inbox: &Inbox,

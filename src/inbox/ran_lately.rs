@@ -15,13 +15,11 @@ const SUBMISSIONS: u32 = 50;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
     pub key: ActionKey,
-    /// `None` if unknown.
     pub workspace: Option<Untrusted>,
     pub tool: Untrusted,
     pub title: Untrusted,
     /// Digest of its input, if known.
     pub digest: Option<Digest>,
-    /// When it was decided.
     pub at: Timestamp,
 }
 

@@ -22,7 +22,6 @@ use crate::journal::{Sent, State, SubmissionRecord};
 /// age.
 const LOOKS: (i64, i64) = (10_000, 60 * 60 * 1_000);
 
-/// Returns when to read decisions of this age again.
 pub(super) fn next_look(begun_at: Timestamp, now: Timestamp) -> Timestamp {
     now.plus_millis((now.since(begun_at) / 4).clamp(LOOKS.0, LOOKS.1))
 }
@@ -30,7 +29,6 @@ pub(super) fn next_look(begun_at: Timestamp, now: Timestamp) -> Timestamp {
 /// An open submission after another read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reconciled {
-    /// The whole submission with what is known now.
     pub report: Report,
     /// Lines that were not reported before. The others were acted on and must not be again.
     pub learnt: Vec<ActionKey>,

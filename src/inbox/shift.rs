@@ -44,9 +44,7 @@ pub struct Decided {
     pub taken: StagedCounts,
     /// Settled by somebody else before.
     pub skipped: u64,
-    /// Refused by the source.
     pub failed: u64,
-    /// The outcome is unknown.
     pub unknown: u64,
     /// Approved, then failed.
     pub failed_after: u64,
@@ -54,7 +52,6 @@ pub struct Decided {
     pub unknown_after: u64,
 }
 
-/// The queues of one source during the shift.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stood {
     pub source: SourceName,
@@ -162,7 +159,6 @@ impl Counting {
         }
     }
 
-    /// Returns the summary, with the kept minutes.
     pub fn end(mut self, minutes: &[KeptMinute]) -> Shift {
         self.dwells.sort_unstable();
         let count = self.dwells.len();
@@ -194,7 +190,6 @@ fn hour(at: Timestamp, zone: &TimeZone) -> Timestamp {
     Timestamp::from_millis(local - local.rem_euclid(HOUR) - offset)
 }
 
-/// Returns the queues of each watched source.
 fn stood(minutes: &[KeptMinute], from: Timestamp, until: Timestamp) -> Vec<Stood> {
     let (first, end) = (Minute::of(from), Minute::of(until));
     let mut sources: BTreeMap<&SourceName, Vec<&KeptMinute>> = BTreeMap::new();

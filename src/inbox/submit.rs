@@ -27,7 +27,6 @@ type Loaded = HashMap<ActionKey, PendingAction>;
 /// Time to wait for all outcomes before some are reported.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Progress of a submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sending {
     /// A source has answered this many of its decisions.
@@ -180,7 +179,6 @@ impl Job<'_> {
             fault::point("submit.noted");
             all.extend(outcomes);
             if let Some(told) = self.told {
-                // The receiver may be gone.
                 drop(told.try_send(Sending::Answered(self.source.name().clone(), all.len())));
             }
         }

@@ -207,7 +207,6 @@ fn over_a_quarter(count: u64, over: i64) -> u64 {
     (count * QUARTER.unsigned_abs() + over / 2) / over
 }
 
-/// Returns pending counts by the ledger's positions.
 fn by_place(lines: &HashMap<Queue, Standing>, ledger: &Ledger) -> ByPlace {
     let places = ledger.queues().filter_map(|(queue, place)| {
         let pending = lines.get(queue)?.pending;

@@ -86,7 +86,6 @@ impl SourceFigures {
         }
     }
 
-    /// Removes all open actions but the listed ones.
     fn all_but(&mut self, look: &mut ListReading, is_listed: impl Fn(&ActionId) -> bool) {
         let gone: Vec<ActionId> = self.open.ids().filter(|id| !is_listed(id)).cloned().collect();
         // Actions beyond a cut may still be pending.
@@ -132,7 +131,6 @@ impl SourceFigures {
         news.told(&self.name, now)
     }
 
-    /// Removes an action that is no longer listed.
     fn gone(&mut self, look: &mut ListReading, id: &ActionId) {
         let Some(known) = self.open.take(id) else { return };
         let tool = self.open.tools().get(known.tool).cloned().unwrap_or_default();
@@ -157,7 +155,6 @@ impl SourceFigures {
         }
     }
 
-    /// Takes the current state of an action.
     fn stands(&mut self, look: &mut ListReading, row: &Row) {
         let stage = Stage::of(&row.status);
         let (known, over) = (self.open.get(&row.id), self.over.get(&row.id).map(|over| over.stage));
@@ -267,18 +264,16 @@ impl SourceFigures {
     }
 }
 
-/// A look at a list.
 struct ListReading {
     /// The time since the last look was not watched.
     gap: bool,
-    /// The last look.
+    /// The time of the last look.
     since: Option<Timestamp>,
     now: Timestamp,
     news: News,
 }
 
 impl ListReading {
-    /// Returns whether it was proposed since the last look.
     fn is_new(&self, row: &Row) -> bool {
         row.status.is_pending() || self.since.is_some_and(|since| row.created_at > since)
     }

@@ -9,7 +9,6 @@ use super::ledger::{ByPlace, Ledger, QueueIndex, Slot};
 
 /// Minutes in a rate, with the current one.
 const RATE: i64 = 15;
-/// Minutes back for growth.
 const GROWTH: usize = 240;
 /// Minutes back for rates and growth.
 #[expect(clippy::cast_possible_truncation, reason = "small constants")]
@@ -25,7 +24,6 @@ const HALF: i64 = Minute::MILLIS / 2;
 /// Minutes for which growing or clearing must last, with the current one.
 const LATELY: usize = 3;
 
-/// The figures of a queue, or of a whole source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reading {
     /// In the window.
@@ -52,7 +50,6 @@ pub(super) struct Readings {
     pub(super) queues: HashMap<QueueIndex, Reading>,
 }
 
-/// The parts of a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
     first: Minute,
@@ -108,7 +105,6 @@ pub(super) fn read(
     Readings { all: all.made(in_all), queues }
 }
 
-/// Builds a [`Reading`].
 struct Maker {
     cut: Cut,
     reading: Reading,

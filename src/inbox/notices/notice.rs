@@ -16,7 +16,6 @@ const NAMED: usize = 5;
 /// Version of the JSON. Grows when a member changes its meaning.
 const VERSION: u32 = 1;
 
-/// A notice that is due by a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// [`NotifyRule::number`].
@@ -30,7 +29,6 @@ pub struct Notice {
     pub oldest: Option<Timestamp>,
 }
 
-/// An event in its current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CurrentEvent {
     pub on: NotifyOn,
