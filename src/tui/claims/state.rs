@@ -10,7 +10,6 @@ use crate::tui::queue::list::SourceState;
 
 use super::words;
 
-/// Columns for the claimant's name in a sentence.
 pub(super) const ROOM: usize = 40;
 
 #[derive(Clone, Debug, Default)]

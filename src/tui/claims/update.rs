@@ -93,7 +93,6 @@ pub(crate) fn told(model: &mut Model, source: &SourceName, claims: Option<Vec<Cl
     model.screen.dirty |= model.claims.told(source, claims);
 }
 
-/// Returns the pending action that is open in the inbox.
 fn open(model: &Model) -> Option<&ActionKey> {
     let is_here = model.history.open.is_none() && !model.watches() && !model.is_blind();
     let slot = model.here().filter(|slot| is_here && slot.is_pending())?;
