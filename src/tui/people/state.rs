@@ -21,7 +21,6 @@ pub(super) struct Known {
 }
 
 impl PeopleState {
-    /// Returns the display name of a subject, in `room` columns.
     pub(crate) fn called(&self, source: &SourceName, subject: &Untrusted, room: usize) -> Shown {
         match self.of.get(source) {
             Some(known) => known.people.called(subject, room),
