@@ -10,7 +10,6 @@ use crate::domain::Timestamp;
 use crate::domain::time::time_sum;
 
 const MOST: Duration = Duration::from_hours(30 * 24);
-/// Time of day when only the day is given.
 const MORNING: (i8, i8) = (9, 0);
 
 /// Parses a time after `now`, at most [`MOST`] ahead.
@@ -79,7 +78,6 @@ fn weekday(text: &str) -> Option<Weekday> {
 mod tests {
     use super::*;
 
-    /// Reads at 14:30 on a Wednesday.
     fn read_at(text: &str) -> Option<String> {
         let zone = TimeZone::get("Europe/Berlin").unwrap();
         let here = jiff::civil::date(2026, 4, 22).at(14, 30, 0, 0).to_zoned(zone.clone()).unwrap();

@@ -108,7 +108,6 @@ fn wake(model: &mut Model, keys: Vec<ActionKey>) {
     put_away(model);
 }
 
-/// Updates the list of hidden actions.
 fn put_away(model: &mut Model) {
     let keys = model.snooze.of.keys().cloned().collect();
     model.queue.put_away(keys);
@@ -116,7 +115,6 @@ fn put_away(model: &mut Model) {
     model.screen.dirty = true;
 }
 
-/// Takes the snoozes of earlier runs from the journal.
 pub(crate) fn restored(model: &mut Model, snoozes: HashMap<ActionKey, Snooze>) {
     if snoozes.is_empty() {
         return;
