@@ -23,7 +23,6 @@ pub enum ViewKind {
     Decided,
 }
 
-/// Where the next page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageRequest {
     Listed {
@@ -51,7 +50,6 @@ pub(crate) struct ViewRow {
     pub own: Option<OwnDecision>,
 }
 
-/// A decision made on this machine, and the source's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnDecision {
     pub decision: DecisionKind,
@@ -219,7 +217,6 @@ impl View {
         self.cursor = Some(key);
     }
 
-    /// Updates the row of an action that was read in full.
     pub(crate) fn learn(&mut self, row: &Row, key: &ActionKey) {
         let Some((slot, _)) = self.by_key.get(key).and_then(|nth| self.rows.get_mut(*nth)) else { return };
         slot.entry.row = row.clone();

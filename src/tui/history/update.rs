@@ -11,7 +11,6 @@ use crate::tui::queue::filter;
 
 use super::state::{More, View, ViewKind, ViewPage};
 
-/// Rows before the end at which the next page is requested.
 const AHEAD: usize = 50;
 
 pub(crate) fn open(model: &mut Model, kind: ViewKind) {
