@@ -85,7 +85,6 @@ impl Reading {
         on.lines.iter().map(|lines| self.least(&on.what, lines)).min().unwrap_or_default()
     }
 
-    /// Returns true if lines of exactly this content are on screen.
     pub(crate) fn is_on_screen(&self, key: &ActionKey, digest: &Digest) -> bool {
         let is_it = |on: &OnScreen| on.what.key == *key && on.what.reads == *digest && !on.lines.is_empty();
         self.on.as_deref().is_some_and(is_it)

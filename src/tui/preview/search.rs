@@ -73,7 +73,6 @@ pub(crate) fn next(model: &mut Model, way: Direction) {
     show(model);
 }
 
-/// Searches again if the page or the text changed.
 pub(crate) fn follow(model: &mut Model) {
     let Some(page) = &mut model.preview.page else { return };
     let Some(search) = &mut model.preview.search else { return };

@@ -44,7 +44,6 @@ pub(crate) struct Preview {
     pub place: PreviewPlace,
     /// Last place that was not hidden.
     pub shown_at: PreviewPlace,
-    /// The cursor's row in the Raw tab.
     pub cursor: usize,
     pub folds: Option<(ActionKey, Digest, Arc<BTreeSet<usize>>)>,
     pub search: Option<Search>,
@@ -55,7 +54,6 @@ pub(crate) struct Preview {
     pub context: Option<Page>,
 }
 
-/// Place of the preview relative to the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PreviewPlace {
     Beside,
@@ -134,11 +132,9 @@ pub(crate) struct Search {
     pub text: String,
     /// Key presses are typed into the search.
     pub typing: bool,
-    /// First row on screen when the search began.
     pub from: usize,
     pub hits: Vec<Hit>,
     pub at: usize,
-    /// The page that was searched.
     pub of: Option<Made>,
 }
 
@@ -197,7 +193,6 @@ impl Answers {
         !known && self.asked.insert(asked.clone())
     }
 
-    /// Caches an answer, and drops the oldest one when the cache is full.
     pub(crate) fn keep(&mut self, asked: Asked, stood: AskedState, answer: Result<Answer, Problem>) {
         self.asked.remove(&asked);
         self.count += 1;

@@ -136,7 +136,6 @@ fn near(model: &Model) -> [Option<&Slot>; 2] {
     [after, before.filter(short)]
 }
 
-/// Lays out the page again if any of its inputs changed.
 pub(crate) fn make_page(model: &mut Model) {
     make_context(model);
     let made = made(model, model.preview.tab, model.layout().text.width);
@@ -451,7 +450,6 @@ fn note(model: &mut Model, key: ActionKey, digest: Digest, seen: Seen) {
 
 // Tabs that ask the source when they are opened, and again when their action changed.
 
-/// Runs after every message.
 pub(crate) fn fetch_tabs(model: &mut Model) {
     let beside = (!model.layout().context.is_empty()).then_some(Question::Context);
     for question in model.preview.tab.question().into_iter().chain(beside) {

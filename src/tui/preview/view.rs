@@ -294,7 +294,6 @@ fn note(model: &Model, layout: &Layout) -> String {
     if model.screen.focus == Focus::Preview { format!("{down}/{up} scroll   {at}") } else { at }
 }
 
-/// Returns `/word  match 2 of 9`.
 fn searching(search: &Search) -> String {
     let end = if search.typing { "_" } else { "" };
     format!("/{}{end}   {}", text::part(&search.text).cut(24).plain(), search.count())
@@ -468,7 +467,6 @@ fn fitting(line: &Parts, width: usize) -> usize {
         .count()
 }
 
-/// Returns the position of the selected link.
 pub(crate) fn draw_links(
     model: &Model,
     sheet: &LinksSheet,

@@ -138,7 +138,6 @@ const MOST: usize = 1_000;
 /// Longest text in bytes that may fit on one line.
 const LONG: usize = 2_000;
 
-/// Writes the source's context below the action's own fields.
 pub(crate) fn passages(
     writer: &mut Writer,
     told: Option<&Result<Answer, Problem>>,

@@ -89,7 +89,6 @@ fn is_approved(cached: &Cached, edits: &Edits) -> bool {
     theirs && action.row.status.is_pending()
 }
 
-/// Writes the approvals given so far, if several are needed.
 fn approvals(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
     let action = &cached.action;
     let Some(approvals) = &action.row.approvals else { return };

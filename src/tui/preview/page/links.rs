@@ -11,8 +11,8 @@ use super::made::Cached;
 /// Maximum number of links that are offered for an action.
 const MOST: usize = 200;
 
-/// Returns the addresses (`http`, `https`, `mailto`) in the input of an action, then in its result: each once, in order, at most
-/// [`MOST`]. They are as written, and may lead elsewhere than they seem to.
+/// Returns the addresses (`http`, `https`, `mailto`) in the input of an action, then in its result: each once, in
+/// order, at most [`MOST`]. They are as written, and may lead elsewhere than they seem to.
 pub(crate) fn links(cached: &Cached) -> Vec<Untrusted> {
     let (mut all, mut known) = (Vec::new(), HashSet::new());
     let action = &cached.action;

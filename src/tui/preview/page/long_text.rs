@@ -157,7 +157,6 @@ impl Long {
         text::column(&self.text, row.clone(), columns.saturating_sub(self.indent)) < row.len()
     }
 
-    /// Returns true if the row of that byte is known.
     pub(crate) fn has_counted(&self, byte: usize) -> bool {
         self.counting.is_none_or(|counting| self.range.start + byte < counting.at)
     }

@@ -112,11 +112,9 @@ pub(crate) struct Made {
     pub stacked: bool,
     pub colours: bool,
     pub status: crate::domain::Status,
-    /// The source is paused and does not run approved actions.
     pub paused: bool,
     pub told: Option<u64>,
     pub can: Option<Capabilities>,
-    /// Display names of subjects, if they differ.
     pub called: Vec<(Untrusted, Shown)>,
 }
 

@@ -146,7 +146,6 @@ impl Page {
         self.of.wrap || !self.reaches(nth, usize::from(self.of.width))
     }
 
-    /// Returns true if a row extends beyond that many columns.
     pub(crate) fn reaches(&self, nth: usize, columns: usize) -> bool {
         let Some((index, line)) = self.place(nth) else { return false };
         match self.blocks.get(index) {

@@ -65,7 +65,6 @@ pub(crate) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// Returns the hits in a part of a block or line, each with its look.
     pub(crate) fn within(
         self,
         block: usize,

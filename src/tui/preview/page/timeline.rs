@@ -12,7 +12,6 @@ use crate::tui::preview::words;
 
 /// Longest event name that keeps the column.
 const WORD: usize = 12;
-/// Width of the labels below an event.
 const NAME: usize = 8;
 
 pub(crate) fn history(

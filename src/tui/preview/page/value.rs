@@ -29,7 +29,6 @@ pub(crate) struct Values<'a, 'w> {
     said: &'a PreviewComparison<'a>,
     /// The whole input, shared because it may be megabytes long.
     of: &'a RawJson,
-    /// Changes by edits.
     pub(crate) changes: &'a [FieldChange],
     left: usize,
 }
@@ -39,7 +38,6 @@ struct Entry<'m, 'a> {
     label: Shown,
     value: &'m str,
     field: Option<&'a Field>,
-    /// The mark before the key, if there is a column for marks.
     mark: Option<bool>,
 }
 

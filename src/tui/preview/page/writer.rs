@@ -94,7 +94,6 @@ impl Writer {
         self.block(Block::Long(Long::new(Arc::new(text), all, indent, Kind::Plain).json(self.colours)));
     }
 
-    /// Splits foreign text into hues if its language is known.
     pub(crate) fn painted(&self, language: Option<Language>, kind: Kind, shown: Shown) -> Vec<(Kind, Shown)> {
         match language.filter(|_| self.colours && kind == Kind::Plain) {
             Some(language) => colours::painted(language, shown),
@@ -107,7 +106,6 @@ impl Writer {
         self.wrapped(kind, 0, &Shown::ours(text));
     }
 
-    /// Writes the lines of a text, each wrapped and indented.
     pub(crate) fn text(&mut self, kind: Kind, indent: usize, text: &str) {
         for line in text::lines(text) {
             self.wrapped(kind, indent, &line);

@@ -2,7 +2,6 @@
 
 use super::parts::{Hue, Part, Place, line, run};
 
-/// Longest key of YAML.
 const KEY: usize = 128;
 
 /// Highlights headings, list and quote markers, and code.
