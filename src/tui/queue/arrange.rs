@@ -361,7 +361,6 @@ impl Queue {
         self.forget_turned();
     }
 
-    /// Forgets folds of groups that no longer exist.
     fn forget_turned(&mut self) {
         let buckets = &self.buckets;
         self.turned.retain(|key| buckets.number(key).is_some());
@@ -438,7 +437,6 @@ impl Queue {
         }
     }
 
-    /// Folds or unfolds a group. A cursor inside it moves to its header.
     pub(crate) fn fold(&mut self, group: u32, folded: bool) {
         let inside = self.here().is_some_and(|slot| slot.group == group);
         let folds = self.folds();
@@ -482,7 +480,6 @@ impl Queue {
         self.find_cursor();
     }
 
-    /// Finds the lines of the cursor and of a range's start again.
     pub(crate) fn find_cursor(&mut self) {
         self.at = self.cursor.as_ref().and_then(|cursor| self.locate(cursor)).unwrap_or_default();
         let anchor = self.anchor.take();

@@ -63,7 +63,6 @@ pub(crate) fn stats_anew(queue: &Queue, later: Option<&FrozenUpdates>, now: Time
     tally.stats()
 }
 
-/// Returns how a waiting arrival counts.
 fn counts_as(entry: &Entry) -> CountsAs {
     if entry.row.status.is_pending() { CountsAs::Offered } else { CountsAs::Lost }
 }

@@ -1,4 +1,5 @@
-//! Decisions under this reviewer's name that this inbox did not send. An agent that runs as the reviewer's user can make them.
+//! Decisions under this reviewer's name that this inbox did not send. An agent that runs as the reviewer's user can
+//! make them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +17,6 @@ const SHOWN: i64 = 2 * 60 * 1_000;
 pub(crate) struct Elsewhere {
     /// The start of this inbox. Earlier decisions are ignored.
     began: Timestamp,
-    /// Actions that this inbox decided.
     pub sent: HashSet<ActionKey>,
     heard: HashMap<ActionKey, Heard>,
 }

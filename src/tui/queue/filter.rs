@@ -74,7 +74,6 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
     changed(model);
 }
 
-/// Handles a changed text. While it is invalid, the list stays unchanged.
 fn changed(model: &mut Model) {
     let Some(Modal::Filter(line)) = &mut model.modal else { return };
     let names: Vec<SourceName> = model.list.sources.iter().map(|source| source.name.clone()).collect();
@@ -115,7 +114,6 @@ pub(crate) fn keep(model: &mut Model) {
     clear(model);
 }
 
-/// Handles Esc: restores the state before the line was opened.
 pub(crate) fn put_back(model: &mut Model) {
     if let Some(Modal::Filter(line)) = model.modal.take() {
         put_back_to(model, line.before);
@@ -176,7 +174,6 @@ pub(crate) fn clear(model: &mut Model) {
     model.say(words::FILTER_CLEARED);
 }
 
-/// Processes the next rows, and requests a wakeup if more remain.
 pub(crate) fn search(model: &mut Model) {
     if stretch(model, STRETCH) {
     } else {
@@ -233,7 +230,6 @@ pub(crate) fn narrow_history(model: &mut Model) {
     model.screen.dirty = true;
 }
 
-/// Returns the waiting arrivals that the filter hides.
 pub(crate) fn hidden(model: &Model) -> HashSet<ActionKey> {
     let Some(filter) = &model.list.filtering.applied else { return HashSet::new() };
     let mut finder = Finder::default();
@@ -359,7 +355,6 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<P
     caret
 }
 
-/// Draws a line of input: label, text, and a note at its right end.
 pub(super) fn draw_line(
     area: &TextArea<'static>,
     (label, said, style): (&str, &str, Style),

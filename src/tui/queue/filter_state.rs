@@ -28,7 +28,6 @@ pub(crate) struct Filtering {
 pub(crate) struct Scan {
     pub filter: Filter,
     pub finder: Finder,
-    /// The time from which ages are counted.
     pub now: Timestamp,
     /// The arrangement of the list that is searched; when it changes, the search restarts.
     pub arrangement: u64,
@@ -113,7 +112,6 @@ pub(crate) struct PlacesPane {
 pub(crate) struct NameLine {
     pub area: TextArea<'static>,
     pub filter: Filter,
-    /// The current name of a filter to rename.
     pub renames: Option<String>,
     pub pane: Option<PlacesPane>,
 }

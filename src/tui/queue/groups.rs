@@ -50,7 +50,6 @@ impl GroupBy {
 }
 
 impl SortBy {
-    /// Names the order, as in `oldest first`.
     pub const fn first(self) -> &'static str {
         match self {
             Self::Age => "oldest",
@@ -300,7 +299,6 @@ pub(crate) struct Shape {
     pub title: Untrusted,
 }
 
-/// Placeholder for a variable part of a title.
 pub(crate) const VARIES: &str = "…";
 
 impl Shape {

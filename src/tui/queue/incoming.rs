@@ -18,7 +18,6 @@ pub(crate) struct Merged {
     /// Actions settled by other decisions than ours, and by whom.
     pub settled: Vec<(ActionKey, Option<Untrusted>)>,
     pub arrived: usize,
-    /// Some outcomes became unknown.
     pub lost: bool,
     /// The source reports news about an action whose decision was lost.
     pub lost_is_told: bool,
@@ -134,7 +133,6 @@ impl Queue {
         }
     }
 
-    /// Marks an action as run with an unknown outcome.
     fn lose(&mut self, entry: Entry, merged: &mut Merged) {
         let (key, by) = (entry.key.clone(), entry.row.resolved_by.clone());
         let Some(slot) = self.put_entry(entry) else { return };
@@ -386,7 +384,6 @@ impl Queue {
         }
     }
 
-    /// Appends a row and assigns its batch and group.
     fn put(&mut self, mut slot: Slot, hidden: &HashSet<ActionKey>) {
         let fresh = self.batches.len() as u32;
         slot.batch = *self.batches.entry(slot.entry.batch()).or_insert(fresh);

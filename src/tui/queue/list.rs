@@ -33,7 +33,6 @@ pub(crate) struct ListState {
 #[derive(Clone, Debug)]
 pub(crate) struct SourceState {
     pub name: SourceName,
-    /// The reviewer's subject at this source.
     pub subject: Option<Untrusted>,
     /// Silence after which the screen shows the age of the data.
     pub stale_after: Duration,
@@ -45,7 +44,6 @@ pub(crate) struct SourceState {
     pub syncing: Syncing,
     /// When the list was last known to be complete.
     pub heard: Option<Timestamp>,
-    /// Error of the last sync.
     pub problem: Option<Problem>,
     /// The error was shown; another with the same reason is not.
     pub told: bool,

@@ -139,7 +139,6 @@ impl Queue {
         }
     }
 
-    /// Returns the indices of visible, pending, marked actions in list order.
     pub(crate) fn marked(&self) -> Vec<u32> {
         let is_marked = |slot: &Slot| slot.marked && slot.is_pending() && slot.group != NOWHERE;
         self.order.iter().copied().filter(|index| self.slot(*index).is_some_and(is_marked)).collect()

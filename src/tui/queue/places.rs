@@ -51,7 +51,6 @@ pub(crate) fn open(model: &mut Model) {
     model.modal = Some(Modal::Places(PlacesPane { at, before: filter::before(model) }));
 }
 
-/// Moves to another place and filters the list by it.
 pub(crate) fn go(model: &mut Model, to: impl FnOnce(usize) -> usize) {
     let Some(Modal::Places(pane)) = &model.modal else { return };
     let mut places = places(model);

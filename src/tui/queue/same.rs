@@ -38,12 +38,10 @@ pub(crate) struct Same {
 }
 
 impl Same {
-    /// Returns the label for a row of the list.
     pub(crate) const fn short(&self) -> &'static str {
         if self.approved.is_some() { words::SAME_AS_ONE_APPROVED } else { words::SAME_AS_ANOTHER }
     }
 
-    /// Returns the warning for a reviewer about to decide.
     pub(crate) fn told(&self, now: Timestamp) -> String {
         let what = if self.input { "input" } else { "title" };
         match self.approved {
@@ -53,7 +51,6 @@ impl Same {
     }
 }
 
-/// The part of an action that is compared with others.
 pub(crate) struct Proposes<'a> {
     pub key: &'a ActionKey,
     pub workspace: Option<&'a Untrusted>,
@@ -104,7 +101,6 @@ impl SameIndex {
         self.changed.retain_mut(place);
     }
 
-    /// Adds new and changed rows to the index.
     pub(crate) fn take_changed(&mut self, slots: &[Slot]) {
         if self.changed.is_empty() {
             return;
@@ -125,7 +121,6 @@ impl SameIndex {
         self.listed.push(part);
     }
 
-    /// Remembers the approved ones among rows that leave the list.
     pub(crate) fn keep(&mut self, over: &[Slot]) {
         let approved = over.iter().filter_map(|slot| Some((slot, approved(slot)?)));
         let ran = approved.map(|(slot, at)| {

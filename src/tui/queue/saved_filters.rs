@@ -29,7 +29,6 @@ use super::filter_state::{NameLine, Place, SavedFilter};
 /// Longest name that fits into the places pane. Characters.
 const LONGEST: usize = 40;
 
-/// Takes the filters that earlier runs saved.
 pub(crate) fn restored(model: &mut Model, kept: Vec<KeptFilter>) {
     for (name, text) in kept {
         match Filter::parse(&text) {
@@ -56,7 +55,6 @@ pub(crate) fn apply(model: &mut Model, number: usize) {
     filter::show(model, Some(saved.filter));
 }
 
-/// Asks for a name for the current filter.
 pub(crate) fn name_new(model: &mut Model) {
     filter::finish(model);
     let Some(filter) = model.list.filtering.applied.clone().filter(|filter| !filter.is_empty()) else {

@@ -10,8 +10,8 @@ use crate::domain::{ActionKey, Entry, Status, Timestamp, Untrusted};
 /// Group of a slot that the filter hides.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// An action in the list. It keeps its place until the next reload, except if its outcome becomes unknown: then it moves
-/// to the top. A row that others settled leaves the list after a minute.
+/// An action in the list. It keeps its place until the next reload, except if its outcome becomes unknown: then it
+/// moves to the top. A row that others settled leaves the list after a minute.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     /// Boxed because it is large and scans over all rows rarely need it.
@@ -25,7 +25,6 @@ pub(crate) struct Slot {
     pub(crate) group: u32,
     /// Index of its group without a filter.
     pub(crate) bucket: u32,
-    /// Number of its kind in the tally.
     pub(crate) kind: u32,
     pub(crate) batch: u32,
     /// Its position in the order of the list.
@@ -45,7 +44,6 @@ pub(crate) enum State {
     Settled(Box<Settled>),
     /// A decision was sent and its outcome is not known. The action is read again, and a human can resolve it.
     Unknown,
-    /// The action ran with an unknown outcome that a human must resolve.
     ToResolve,
 }
 
@@ -183,7 +181,6 @@ impl ByKey {
         self.indices.insert_unique(self.hasher.hash_one(key), index, of);
     }
 
-    /// Moves an action from this index to another, or removes it.
     pub(crate) fn moves(&mut self, key: &ActionKey, from: u32, to: Option<u32>) {
         let Ok(mut known) = self.indices.find_entry(self.hasher.hash_one(key), |index| *index == from) else {
             return;

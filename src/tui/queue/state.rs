@@ -38,7 +38,6 @@ pub(crate) struct Placed {
     pub height: u16,
 }
 
-/// Rows in order of arrival, which is nearly list order.
 pub(crate) type Held = IndexMap<ActionKey, Entry, RandomState>;
 
 #[derive(Clone, Debug, Default)]
@@ -203,7 +202,6 @@ impl Queue {
         calls
     }
 
-    /// Puts the cursor on a line, at most the last one.
     pub(crate) fn go_to(&mut self, line: usize) {
         self.at = line.min(self.lines.len().saturating_sub(1));
         self.cursor = self.lines.get(self.at).and_then(|line| self.identity(*line));
@@ -227,7 +225,6 @@ impl Queue {
         self.find_cursor();
     }
 
-    /// Puts the cursor back on its action or group, if that still exists.
     pub(crate) fn go_to_identity(&mut self, cursor: &Cursor) {
         match cursor {
             Cursor::Action(key) => {

@@ -97,7 +97,6 @@ pub(crate) fn catch_up(model: &mut Model, mut later: FrozenUpdates) {
 /// Time after which a row that others settled leaves the list. Milliseconds.
 const FADES: i64 = 60_000;
 
-/// Returns when the next settled row leaves the list.
 pub(crate) fn fades_at(model: &Model) -> Option<Timestamp> {
     let all = model.list.fading.values().map(|at| at.plus_millis(FADES));
     all.filter(|at| *at > model.now).min()
@@ -150,7 +149,6 @@ pub(crate) fn arrive_all(model: &mut Model) -> bool {
     model.queue.n_held() < before
 }
 
-/// Runs after drawing: notes the rows on screen.
 pub(crate) fn drawn(model: &mut Model) {
     if model.list.arrivals.is_empty() || model.history.open.is_some() {
         return;

@@ -12,7 +12,6 @@ use super::slots::{CountsAs, Slot};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stats {
     pub pending: usize,
-    /// Actions with an unknown outcome.
     pub unknown: usize,
     pub by_source: Vec<(SourceName, usize)>,
     /// Sorted by name, like `by_tool`.
@@ -61,7 +60,6 @@ pub(crate) struct Kind {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kinds {
-    /// Kinds with their number of pending rows.
     all: Vec<(Kind, usize)>,
     numbers: HashMap<Kind, u32, RandomState>,
     /// The kind looked up last, because equal rows arrive together.
@@ -223,7 +221,6 @@ fn change(
     }
 }
 
-/// Number of marked actions, and a summary of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
     count: usize,
@@ -234,7 +231,6 @@ pub(crate) struct Marks {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MarkSums {
-    /// Marked actions that the filter hides.
     pub hidden: usize,
     pub few: Vec<ActionKey>,
     /// Tools and risks of the visible marked actions with their number, most harmful first.

@@ -210,7 +210,6 @@ fn is_undecided(model: &Model, index: u32) -> bool {
     slot.is_some_and(|slot| slot.is_pending() && model.decide.draft.get(&slot.entry.key).is_none())
 }
 
-/// Returns true if it is undecided and not left to another claimant.
 fn is_next(model: &Model, index: u32) -> bool {
     let is_free = |slot: &Slot| !claims::update::is_left_to_others(model, slot);
     is_undecided(model, index) && model.queue.slot(index).is_some_and(is_free)
@@ -279,7 +278,6 @@ pub(crate) fn range(model: &mut Model) {
     }
 }
 
-/// Marks the range before a command that decides.
 pub(crate) fn end_range(model: &mut Model, command: Command) {
     if COMMANDS.iter().any(|spec| spec.command == command && spec.group == Group::Decide) {
         keep_range(model);
@@ -472,13 +470,11 @@ pub(crate) fn sweep(model: &mut Model) {
     stage::dropped(model, &settled);
 }
 
-/// Returns when the countdown on screen starts to show seconds.
 pub(crate) fn counts_seconds_from(model: &Model) -> Option<Timestamp> {
     let at = model.here().filter(|slot| slot.is_pending()).and_then(|slot| slot.entry.row.expires_at)?;
     Some(at.plus_millis(-SECONDS_FROM))
 }
 
-/// Returns true if the countdown on screen shows seconds.
 pub(crate) fn counts_seconds(model: &Model) -> bool {
     let at = model.here().filter(|slot| slot.is_pending()).and_then(|slot| slot.entry.row.expires_at);
     at.is_some_and(|at| (0..=SECONDS_FROM).contains(&at.since(model.now)))

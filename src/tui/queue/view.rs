@@ -57,7 +57,6 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     }
 }
 
-/// Returns the position of the row under the cursor.
 pub(crate) fn cursor(model: &Model, layout: &Layout) -> Option<Position> {
     let mut placed = model.queue.placed(layout.rows.height, model.settings.density);
     let here = placed.find(|placed| placed.at == model.queue.at())?;
