@@ -45,7 +45,6 @@ pub(crate) fn say_held(session: &mut Session) {
     }
 }
 
-/// Handles an empty line: reads the action out again.
 pub(crate) fn again(session: &mut Session) {
     announce(session);
 }
@@ -224,7 +223,6 @@ pub(crate) fn help(session: &mut Session, rest: &str) {
     session.say(words::HELP_END);
 }
 
-/// Reads out the first undecided action and how to continue.
 pub(crate) fn first(session: &mut Session) {
     first_undecided(session);
     session.say(words::HELP_FIRST);

@@ -95,7 +95,6 @@ async fn live(
             }
             effects.perform(effect);
         }
-        // The reader of the output is gone.
         if write(&session.said()).is_err() {
             return Ok(LeftBy::Hangup);
         }

@@ -36,7 +36,6 @@ pub(crate) struct Session {
     pub(crate) model: Model,
     pub(crate) how: How,
     pub(crate) turn: Turn,
-    /// The action read out last.
     pub(crate) spoken: Option<Spoken>,
     pub(crate) reading: Option<Reading>,
     pub(crate) news: News,
@@ -53,14 +52,11 @@ pub(crate) struct Session {
 /// What the session waits for, or what the next line answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Waits for the lists.
     Opening,
     Word,
     /// Waits for the sources' counts, requested at this time, by a word or at the opening.
     Counting(Timestamp, Opened),
-    /// Waits for an action's content.
     Reading(Tab),
-    /// Waits for the actions of a review.
     Reviewing,
     /// The next line answers a review's question, asked at this time.
     Confirming(Timestamp),
@@ -69,7 +65,6 @@ pub(crate) enum Turn {
     Over,
 }
 
-/// Whether the opening was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opened {
     Yes,
@@ -217,7 +212,6 @@ impl Why {
     }
 }
 
-/// Events that were not told yet.
 #[derive(Debug)]
 pub(crate) struct News {
     pub(crate) quiet: bool,
@@ -225,7 +219,6 @@ pub(crate) struct News {
     pub(crate) settled: usize,
     pub(crate) executed: usize,
     pub(crate) lines: VecDeque<String>,
-    /// When the last line was written.
     pub(crate) said: Timestamp,
     pub(crate) began: Timestamp,
 }

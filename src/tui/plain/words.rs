@@ -64,7 +64,6 @@ const fn word(
     Word { verb, name, takes, help, commands }
 }
 
-/// In the order of `help`.
 #[rustfmt::skip]
 pub(crate) const WORDS: &[Word] = &[
     word(Verb::Read(Tab::Rendered), "show", "", "reads the action, its input first", &[Command::Zoom, Command::Open]),
@@ -111,7 +110,6 @@ pub(crate) enum Meant<'a> {
     Word(Verb, &'a str),
     /// An ambiguous abbreviation.
     Unclear(Vec<&'static str>),
-    /// The word nearest to an unknown one.
     Unknown(&'static str),
 }
 
