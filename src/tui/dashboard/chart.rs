@@ -144,13 +144,11 @@ fn below(area: Rect) -> Rect {
 }
 
 struct Line {
-    /// Points in runs without gaps.
     points: Vec<Vec<(f64, f64)>>,
     marker: Marker,
     form: GraphType,
     style: Style,
 }
-/// Returns the chart's title: the queue's name.
 pub(crate) fn name(watch: &Watch) -> Shown {
     match watch.rows().get(watch.at(Panel::Queues)) {
         Some(Row::Source(source)) => Shown::ours(source.name.as_str()),

@@ -6,7 +6,6 @@ use crate::tui::core::layout::{Body, Layout, layout, take_left, take_top};
 
 use super::state::Panel;
 
-/// Which panels fit on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WatchShape {
     Table,
@@ -21,7 +20,6 @@ pub(crate) struct WatchLayout {
     /// Areas include the titles.
     pub panes: Vec<(Panel, Rect)>,
     pub alerts: Rect,
-    /// The outcomes of actions; replaced by a message.
     pub outcomes: Rect,
 }
 
@@ -102,7 +100,6 @@ impl WatchLayout {
         Rect { y: area.y + title, height: area.height - title, width: area.width - margin, ..*area }
     }
 
-    /// Returns the area for a panel's rows, below the column headings.
     pub(crate) fn rows(&self, panel: Panel) -> Rect {
         let text = self.text(panel);
         let named = matches!(panel, Panel::Queues | Panel::Tools | Panel::Reviewers);

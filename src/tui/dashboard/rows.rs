@@ -52,7 +52,6 @@ impl Row<'_> {
 }
 
 impl Watch {
-    /// Returns the sources, each followed by its queues.
     pub(crate) fn rows(&self) -> Vec<Row<'_>> {
         let mut sources: Vec<&SourceBoard> = self.board.sources.iter().collect();
         sources.sort_by_cached_key(|source| self.rank(source.name.as_str(), &source.standing));

@@ -115,7 +115,6 @@ impl WatchSort {
 }
 
 impl Panel {
-    /// The panels that Tab visits.
     pub(crate) const ALL: [Self; 6] =
         [Self::Queues, Self::Chart, Self::Tools, Self::Ages, Self::Reviewers, Self::Events];
 
@@ -171,7 +170,6 @@ impl Watch {
         }
     }
 
-    /// Scrolls a panel of `room` rows until its cursor is visible.
     pub(crate) fn keep_in_view(&mut self, panel: Panel, room: usize) {
         let last_top = self.len(panel).saturating_sub(room);
         if let Some(cursor) = self.cursors.get_mut(&panel) {
@@ -298,9 +296,7 @@ mod tests {
 pub(crate) struct DashboardState {
     /// Updated whether the watch view is open or not.
     pub figures: Figures,
-    /// The state of the notify rules.
     pub notices: Notices,
-    /// The minute in which figures were last saved.
     pub kept_at: Option<Minute>,
     pub watch: Watch,
 }

@@ -28,7 +28,6 @@ use super::layout::{WatchLayout, WatchShape};
 use super::state::{Alarms, Panel, RowId, StartView, Watch, visible_state};
 use super::view::layout_on_screen;
 
-/// Opens the watch view; closes a list of ended actions.
 pub(crate) fn open(model: &mut Model) {
     history::update::close(model);
     model.screen.message = None;
@@ -88,7 +87,6 @@ pub(crate) fn run(model: &mut Model, command: Command) -> bool {
     true
 }
 
-/// Returns true if the command changes anything in this view.
 pub(crate) fn works(model: &Model, command: Command) -> bool {
     let watch = &model.dashboard.watch;
     match command {
@@ -250,7 +248,6 @@ fn mute(model: &mut Model) {
     }
 }
 
-/// Syncs the lists and requests counts and people again.
 fn reload(model: &mut Model) {
     model.dashboard.watch.asking.clear();
     model.dashboard.figures.ask_again();
@@ -281,8 +278,6 @@ pub(crate) fn exported(model: &mut Model, answer: Result<Vec<PathBuf>, String>) 
     };
     model.tell(tone, vec![Shown::ours(word), text::line(&Untrusted::from(what))]);
 }
-
-// Opening the inbox from a row.
 
 pub(crate) fn open_row(model: &mut Model) {
     match model.dashboard.watch.here() {
@@ -483,8 +478,6 @@ pub(crate) fn ask_now(model: &mut Model) {
     ask(model);
 }
 
-// The mouse: wheel and click select a row.
-
 pub(crate) fn wheel(model: &mut Model, at: Position, way: Direction, by: usize) {
     if let Some(panel) = under(&layout_on_screen(model), at) {
         focus_on(model, panel);
@@ -540,7 +533,6 @@ pub(crate) fn keep(model: &mut Model) {
     }
 }
 
-/// Saves the figures at the end.
 pub(crate) fn end(model: &mut Model) {
     model.dashboard.kept_at = None;
     keep(model);

@@ -22,7 +22,6 @@ use super::rows::on_screen;
 use super::state::{Panel, Watch};
 use super::{chart, events_view, queues_view};
 
-/// Draws the view. Returns the position of the row under the cursor.
 pub(crate) fn draw(model: &Model, base: &Layout, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let layout = layout_in(model, area);
     draw_header(model, layout.header, buf);
