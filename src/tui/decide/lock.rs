@@ -60,7 +60,6 @@ pub(super) fn next_unread(model: &Model, key: &ActionKey) -> Option<(usize, Miss
 
 pub(super) enum Missing {
     Below,
-    /// It continues beyond the right edge.
     Right,
     Time,
 }

@@ -207,7 +207,6 @@ pub(crate) fn close(model: &mut Model) {
     model.modal = None;
 }
 
-/// Saves text typed since the last save.
 pub(crate) fn save(model: &mut Model) {
     let Some(Modal::Reason(form)) = &mut model.modal else { return };
     if !std::mem::take(&mut form.unsaved) {

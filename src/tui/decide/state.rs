@@ -51,7 +51,6 @@ pub(crate) struct Moment {
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
     pub way: Way,
-    /// It takes several parts; the screen shows that it is not saved yet.
     pub in_stretches: bool,
 }
 
@@ -156,7 +155,6 @@ pub(crate) struct WaitingKey {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Guard {
     changed: Option<Timestamp>,
-    /// No frame has shown the change yet.
     undrawn: bool,
     decided: Option<Timestamp>,
     interrupted: Option<Timestamp>,

@@ -11,7 +11,6 @@ use crate::tui::core::msg::Effect;
 use super::confirm_guard::is_burst;
 use super::words;
 
-/// Returns the action under the cursor if this reviewer has approved it.
 pub(crate) fn here(model: &Model) -> Option<ActionKey> {
     let slot = model.here().filter(|slot| slot.is_pending())?;
     let approvals = slot.entry.row.approvals.as_ref()?;

@@ -21,7 +21,6 @@ use super::stage::{STRETCH, is_too_early};
 use super::state::{Looking, Moment, Then, Wanted};
 use super::{stage, turns};
 
-/// Returns true if the action needs an answer before it can be approved.
 fn asks(model: &Model, key: &ActionKey) -> bool {
     model.queue.get(key).is_some_and(|slot| slot.entry.row.can.answer)
         && approval(model, key).is_err_and(|why| why == words::ANSWER_FIRST)
@@ -43,7 +42,6 @@ pub(crate) fn approve(model: &mut Model) {
 /// Actions examined at once: a few milliseconds.
 const LOOK: usize = 2_000;
 
-/// Examines up to `most` targets. Returns true when all are examined.
 fn look(model: &mut Model, most: usize) -> bool {
     let Some(mut looking) = model.decide.looking.take() else { return true };
     let end = looking.next.saturating_add(most).min(looking.targets.len());
