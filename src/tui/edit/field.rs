@@ -11,7 +11,6 @@ use crate::schema::Property;
 /// Characters from which a string is edited as several lines, where Enter breaks the line.
 const ONE_LINE: usize = 200;
 
-/// A top-level key of the input.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     pub key: String,
@@ -34,7 +33,6 @@ pub(crate) enum Kind {
     /// Typed as a literal and kept as typed.
     Number,
     Choice(Vec<String>),
-    /// Elements can be dropped and restored.
     List,
     Json,
 }

@@ -219,7 +219,6 @@ impl EditForm {
         self.area.move_cursor(CursorMove::End);
     }
 
-    /// Focuses the first empty field.
     pub(crate) fn begin_at_answer(&mut self) {
         let empty = |field: &Field| {
             let proposed = field.proposed.as_deref().map_or("null", str::trim);
@@ -243,7 +242,6 @@ impl EditForm {
         self.judge();
     }
 
-    /// Changes the focused field unless it is locked.
     pub(crate) fn with_field(&mut self, change: impl FnOnce(&mut Field, usize)) {
         let element = self.element;
         if let Some(field) = self.fields.get_mut(self.at).filter(|field| !field.is_locked()) {
@@ -269,7 +267,6 @@ impl EditForm {
         }
     }
 
-    /// Returns true if Enter breaks the line.
     pub(crate) fn has_lines(&self) -> bool {
         self.is_raw() || self.here().is_some_and(|field| field.has_lines(self.area.lines()))
     }
@@ -367,7 +364,6 @@ fn area(text: &str) -> TextArea<'static> {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
-    /// All its actions, including the form's own one.
     pub keys: Vec<ActionKey>,
     /// The result for each action; `None` while the form is being filled in.
     pub rows: Option<Vec<BulkRow>>,
@@ -381,7 +377,6 @@ pub(crate) struct BulkRow {
     pub fate: BulkOutcome,
 }
 
-/// The result of a bulk edit for one action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BulkOutcome {
     /// `None` if the input has these values already; it is approved as proposed.
@@ -452,7 +447,6 @@ pub(crate) fn shown_key(field: &Field) -> text::Shown {
 /// Height of the foot: problem, edits, schema, keys, buttons.
 const FOOT: u16 = 5;
 const SMALL_FOOT: u16 = 2;
-/// Widest key column.
 const KEYS: usize = 24;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -505,7 +499,6 @@ pub(crate) fn parts(body: Rect, fields: usize, lines: usize, widest: usize) -> F
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EditState {
-    /// Unstaged texts of edit forms.
     pub texts: HashMap<ActionKey, EditText>,
     /// The edits that those texts would send, if known.
     pub drafted: HashMap<ActionKey, Edits>,

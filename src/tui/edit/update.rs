@@ -361,7 +361,6 @@ fn in_line(form: &mut EditForm, key: KeyEvent) -> Meant {
     match key.code {
         KeyCode::Up if form.area.cursor().0 == 0 => return beside(form, key.code),
         KeyCode::Down if form.area.cursor().0 + 1 >= lines => return beside(form, key.code),
-        // An explicit line break.
         KeyCode::Char('j') if control && text => form.area.insert_newline(),
         KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) && text => form.area.insert_newline(),
         KeyCode::Enter if bare(key) == KeyCode::Null => return Meant::Nothing,
@@ -409,7 +408,6 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
     }
 }
 
-/// Moves through fields and buttons, wrapping around.
 pub(crate) fn next_field(model: &mut Model, way: Direction) {
     let Some(Modal::Edit(form)) = &mut model.modal else { return };
     let fields = form.fields.len().max(1);
@@ -426,7 +424,6 @@ pub(crate) fn next_field(model: &mut Model, way: Direction) {
     }
 }
 
-/// Handles arrows and Enter on the buttons; ignores other keys.
 pub(crate) fn button_key(model: &mut Model, key: KeyEvent) {
     let Some(Modal::Edit(form)) = &mut model.modal else { return };
     if form.lists() {

@@ -295,7 +295,6 @@ fn changes(model: &Model, row: &BulkRow, edits: &Edits, pen: &mut Pen<'_>) {
     }
 }
 
-/// Returns the caret's position.
 pub(crate) fn draw_fields(
     model: &Model,
     form: &EditForm,
