@@ -45,7 +45,6 @@ pub(crate) fn kept(model: &mut Model, id: &SubmissionId, answer: Result<(), Prob
     }
 }
 
-/// Sends the submission when its time has come.
 pub(crate) fn look(model: &mut Model) {
     let Some(until) = model.submit.held.as_ref().and_then(|held| held.until) else { return };
     model.screen.dirty = true;
@@ -91,7 +90,6 @@ fn send(model: &mut Model, submission: Submission, left_pending: u64) {
     model.effects.push(Effect::Submit { submission: Box::new(submission), left_pending });
 }
 
-/// Sets the state of actions that nobody else decided meanwhile.
 fn set_states(model: &mut Model, submission: &Submission, state: &State) {
     for key in keys_of(submission) {
         let ours = |slot: &Slot| matches!(slot.state, State::Pending | State::Held);

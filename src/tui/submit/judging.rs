@@ -25,7 +25,6 @@ fn approvals<'a>(
     approved.filter_map(|(key, staged)| Some((*key, *staged, fresh.get(*key)?)))
 }
 
-/// Returns amounts by currency, recipients, files.
 pub(super) fn totals(sent: &[OfDraft<'_>], fresh: &HashMap<ActionKey, PendingAction>) -> Vec<String> {
     let mut totals = Totals::default();
     for (_, staged, action) in approvals(sent, fresh) {

@@ -144,7 +144,6 @@ fn left_pending(model: &Model, report: &Report) -> u64 {
     listed.chain(model.queue.held_pending()).filter(|entry| batches.contains(&entry.batch())).count() as u64
 }
 
-/// Returns the state of an action after its decision was sent.
 fn state_after(model: &Model, line: &ReportLine) -> State {
     let settled = |status: Option<Status>, by, ours| {
         State::Settled(Box::new(Settled { status, by, at: Some(model.now), ours, error: None }))
@@ -162,7 +161,6 @@ fn state_after(model: &Model, line: &ReportLine) -> State {
     }
 }
 
-/// Returns the nonzero counts on one line.
 pub(crate) fn summary(report: &Report) -> String {
     let counts = report.counts();
     let all = [
@@ -259,7 +257,6 @@ fn waits_again(model: &mut Model, followed: &Followed) {
     model.recount();
 }
 
-/// Updates the reports with the resolution of a lost run.
 pub(crate) fn settled(model: &mut Model, key: &ActionKey) {
     let Some(State::Settled(settled)) = model.queue.get(key).map(|slot| &slot.state) else { return };
     let status = settled.status.clone();
@@ -394,7 +391,6 @@ fn note_report(model: &mut Model, mut report: Report) {
     }
 }
 
-/// Schedules another check if outcomes are unknown.
 fn note_unknown(model: &mut Model, report: &Report) {
     if report.lines.iter().any(ReportLine::is_open) {
         model.submit.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
@@ -415,8 +411,6 @@ pub(crate) fn reopen(model: &mut Model) {
         None => model.say(words::NOTHING_WAS_SENT_YET),
     }
 }
-
-// Exporting the report as JSON, or copying it as text.
 
 pub(crate) fn export(model: &mut Model) {
     let Some(Modal::Report(sheet)) = &model.modal else { return };

@@ -107,7 +107,6 @@ type Part = (String, Style);
 
 const TROUBLE: Style = theme::BAD.add_modifier(Modifier::BOLD);
 
-/// Returns the counts of final statuses after approval.
 fn ended(sheet: &ReportSheet) -> Vec<Part> {
     let words = [
         (Status::Executed, "ran", theme::GOOD),
@@ -190,7 +189,6 @@ fn waiting(model: &Model, sheet: &ReportSheet) -> usize {
     open.filter(|line| model.is_paused(&line.key.source)).count()
 }
 
-/// A heading, and the count in its column.
 type Column = (&'static str, fn(&Counts) -> u64);
 
 const ALWAYS: [Column; 3] =
@@ -256,7 +254,6 @@ fn cell(word: &str, count: u64) -> (text::Shown, Style) {
 
 const TITLE: usize = 44;
 
-/// Returns the lines for all actions, problems first.
 fn outcomes(model: &Model, sheet: &ReportSheet, room: usize) -> Vec<Parts> {
     let told = |line| (line, Ended::of(model, line, sheet.followed.get(&line.key)));
     let mut all: Vec<(&ReportLine, Ended)> = sheet.report.lines.iter().map(told).collect();

@@ -417,8 +417,6 @@ fn send(model: &mut Model) {
     hold::confirmed(model, submission, left as u64);
 }
 
-// Rules of the sources that the review mentions.
-
 /// Returns what accompanies the decisions, once per source and kind of decision.
 pub(crate) fn goes(model: &Model, sent: &[OfDraft<'_>]) -> Vec<SentWith> {
     let mut told: Vec<SentWith> = Vec::new();
