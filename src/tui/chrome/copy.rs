@@ -64,7 +64,6 @@ pub(crate) fn text(model: &mut Model) {
     model.effects.push(Effect::Copy(Clip { what: words::THE_PREVIEW, text: lines.join("\n") }));
 }
 
-/// Copies `placet show --source NAME ID`.
 pub(crate) fn command(model: &mut Model) {
     let Some(key) = here(model) else { return };
     let Some(id) = plain(model, key.id.untrusted()) else { return };
@@ -213,7 +212,6 @@ fn here(model: &mut Model) -> Option<ActionKey> {
     key
 }
 
-/// Returns a part of the action's content if it is loaded.
 fn content<T>(model: &mut Model, part: impl Fn(&Cached) -> T) -> Option<T> {
     let key = here(model)?;
     let part = model.preview.cached(&key).map(|cached| part(cached));

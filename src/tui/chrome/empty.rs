@@ -85,7 +85,6 @@ fn first_steps(place: &SessionInfo) -> Vec<String> {
     lines
 }
 
-/// Returns the command to type in another terminal.
 fn first_proposal(gate: &GatePlace) -> Vec<String> {
     vec![
         words::PROPOSE_SOMETHING.to_owned(),

@@ -131,7 +131,6 @@ fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
     said
 }
 
-/// Returns which sources are paused and since when.
 fn paused(model: &Model, roomy: bool) -> Option<String> {
     let since = model.list.sources.iter().filter_map(|source| Some((source, source.paused?)));
     let (source, at) = since.min_by_key(|(_, at)| *at)?;

@@ -64,7 +64,6 @@ pub(crate) fn review(model: &mut Model) {
     submit::review::open_all(model);
 }
 
-/// Asks for the number of decisions to discard.
 pub(crate) fn discard(model: &mut Model) {
     if model.unsent() == 0 {
         model.say(words::NOTHING_IS_STAGED_TO_DISCARD);
@@ -143,8 +142,6 @@ pub(crate) fn close_form(model: &mut Model) {
     }
     model.modal = None;
 }
-
-// The question before quitting.
 
 /// Draws the question. The default keeps everything.
 pub(crate) fn draw(model: &Model, typed: Option<&str>, area: Rect, buf: &mut Buffer) {

@@ -188,7 +188,6 @@ fn ask(model: &mut Model, ask: ArgumentCommand, argument: &str) {
     }
 }
 
-/// Minimum width of a column in the list of keys after a prefix.
 const COLUMN: usize = 24;
 const PALETTE: u16 = 13;
 /// Columns for a command's keys; further keys are in the help.

@@ -105,7 +105,6 @@ impl<'a> Pen<'a> {
         self
     }
 
-    /// Moves right until `width` columns are left.
     pub(crate) fn keep(&mut self, width: usize) -> &mut Self {
         let x = self.end.saturating_sub(width as u16);
         self.to(x)

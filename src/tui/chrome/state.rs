@@ -48,12 +48,10 @@ impl Window {
         }
     }
 
-    /// Returns true if the window is known to have the focus.
     pub(crate) fn is_in_front(&self) -> bool {
         self.in_front == Some(true)
     }
 
-    /// Returns true if the window is known to be without focus.
     pub(crate) fn is_behind(&self) -> bool {
         self.in_front == Some(false)
     }
@@ -82,7 +80,6 @@ impl Window {
         true
     }
 
-    /// Returns when a delayed call is due.
     pub(crate) fn calls_at(&self) -> Option<Timestamp> {
         self.called.filter(|_| self.owed).map(|at| at.plus_millis(APART))
     }
@@ -170,7 +167,6 @@ impl Message {
     }
 }
 
-/// Screen state outside the features.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
     pub size: Size,

@@ -180,7 +180,6 @@ const EMPTY: [(Command, &str); 4] = [
     (Command::Quit, "quit"),
 ];
 
-/// Draws the hints; help is always one of them.
 pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let keymap = &model.settings.keymap;
     let mut pen = Pen::new(buf, layout.hints, 0);
@@ -266,7 +265,6 @@ fn sends_with_a_key(model: &Model) -> bool {
     review.is_some_and(|review| review.confirm == Confirm::Key)
 }
 
-/// Returns true if the inbox has no row for a key to act on.
 fn is_empty(model: &Model) -> bool {
     let bare = model.modal.is_none() && model.history.open.is_none() && !model.watches();
     bare && model.queue.slots().is_empty()
@@ -289,7 +287,6 @@ fn rest(model: &Model) -> Vec<&'static Spec> {
     specs
 }
 
-/// Maximum number of selected rows tried per command.
 const LOOKED_AT: usize = 100;
 
 /// Returns true if the command changes anything for the selection.

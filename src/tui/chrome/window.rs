@@ -90,7 +90,6 @@ pub(crate) fn background(model: &mut Model, colour: Rgb) {
     }
 }
 
-/// Returns true for messages that may cause a call.
 pub(crate) fn is_news(what: &What) -> bool {
     matches!(what, What::Synced(..) | What::Source(_) | What::Tick)
 }

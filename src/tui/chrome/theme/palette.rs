@@ -34,7 +34,6 @@ pub enum ThemeError {
 #[error("{0:?} is not a colour; write \"#rrggbb\"")]
 struct NoColour(String);
 
-/// Colours to apply to finished cells.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Theme {
     Names,
@@ -137,7 +136,6 @@ impl Palette {
             .map_err(|error| ThemeError::Parse { path: path.to_owned(), message: error.to_string() })
     }
 
-    /// Returns the same colours on the terminal's background.
     fn on(&self, background: Rgb) -> Self {
         let selected = background.mixed(self.text, SELECTED_PART);
         Self { background, selected, keeps_background: true, ..self.clone() }
@@ -300,7 +298,6 @@ impl Rgb {
         0.2126 * part(self.0) + 0.7152 * part(self.1) + 0.0722 * part(self.2)
     }
 
-    /// Mixes in another colour; `part` is from 0 to 1.
     fn mixed(self, other: Self, part: f64) -> Self {
         let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
         Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
