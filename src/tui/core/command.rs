@@ -123,7 +123,6 @@ pub enum Command {
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
     pub command: Command,
-    /// The name in `[keys]` and in the palette.
     pub name: &'static str,
     pub group: Group,
     pub places: &'static [KeyContext],
@@ -373,7 +372,6 @@ impl Command {
 }
 
 impl Command {
-    /// Returns true if the command only moves a cursor or scrolls.
     pub(crate) const fn only_moves(self) -> bool {
         matches!(
             self,

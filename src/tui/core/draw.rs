@@ -79,7 +79,6 @@ fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
     preview::view::draw_trusted(model, layout, buf);
 }
 
-/// Returns how far the open sheet scrolls, and its page size.
 pub(crate) fn sheet_lines(model: &Model) -> SheetLines {
     let screen = Rect::new(0, 0, model.screen.size.width, model.screen.size.height);
     let area = above_message(&model.layout(), screen);

@@ -280,7 +280,6 @@ impl Chord {
         Self { code, modifiers: kept }
     }
 
-    /// Returns the character that the key types.
     pub(crate) fn char(self) -> Option<char> {
         match self.code {
             KeyCode::Char(c) if self.modifiers.is_empty() => Some(c),
@@ -363,7 +362,6 @@ fn parse_chord(written: &str) -> Option<Chord> {
     Some(Chord::new(code, modifiers))
 }
 
-/// Parses a single character or a function key.
 fn named_otherwise(name: &str) -> Option<KeyCode> {
     let mut chars = name.chars();
     if let (Some(c), None) = (chars.next(), chars.next()) {

@@ -129,7 +129,6 @@ fn two_panes(frame: Layout, mut rest: Rect) -> Layout {
     with_preview(Layout { rows, dividers: [frame.dividers[0], divider, frame.dividers[2]], ..frame }, rest)
 }
 
-/// Divides the body into list, preview and the Context tab at the right.
 fn with_context(frame: Layout, mut rest: Rect) -> Layout {
     let others = rest.width - (rest.width * 30 / 100).min(PROSE / 2 + 10);
     let others = take_left(&mut rest, others);
@@ -204,7 +203,6 @@ pub(crate) fn sheet(area: Rect, width: u16, height: u16) -> Rect {
     Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height }
 }
 
-/// The area for a sheet's text, inside frame and margin.
 pub(crate) fn sheet_text(outer: Rect) -> Rect {
     let text = inner(outer);
     let margin = u16::from(text.width > 40) * 2;

@@ -33,7 +33,6 @@ pub(crate) enum Modal {
     Quit(Option<String>),
     Filter(Box<FilterLine>),
     Saved,
-    /// The left pane, while it has the focus.
     Places(PlacesPane),
     NameFilter(Box<NameLine>),
 }
@@ -48,7 +47,6 @@ impl Modal {
     }
 }
 
-/// The field for a reason, a comment, or guidance for a retry.
 #[derive(Clone, Debug)]
 pub(crate) struct ReasonForm {
     pub says: DecisionKind,
@@ -74,9 +72,7 @@ pub(crate) enum LinkTarget {
     Web(String),
     /// A mission, and its number of other pending actions.
     Mission(Untrusted, usize),
-    /// A pending duplicate.
     Same(ActionKey),
-    /// Earlier decisions on this tool.
     Decided(Untrusted),
 }
 
@@ -100,7 +96,6 @@ pub(crate) struct ReviewSheet {
     pub keys: Vec<ActionKey>,
     /// `None` while the actions are being loaded.
     pub review: Option<Review>,
-    /// When its content was first drawn.
     pub drawn: Option<Timestamp>,
     pub typed: String,
     pub top: usize,
@@ -122,11 +117,8 @@ pub(crate) struct Review {
     pub unopened: Vec<Untrusted>,
     pub first_unopened: Option<ActionKey>,
     pub changed: Vec<Untrusted>,
-    /// The first changed action, sent or refused.
     pub first_changed: Option<ActionKey>,
-    /// Titles of actions that expire soon.
     pub expiring: Vec<Untrusted>,
-    /// Number of high-risk approvals.
     pub high_risk: usize,
     pub critical: usize,
     /// Amounts of the approvals: sums by currency, recipients, files.
@@ -162,7 +154,6 @@ pub(crate) struct Refused {
     pub why: String,
 }
 
-/// The result of a submission in the source's own counts.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportSheet {
     pub report: Report,

@@ -35,7 +35,6 @@ use super::modal::Modal;
 use super::msg::Effect;
 use super::settings::Settings;
 
-/// The state, one field per feature.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     pub settings: Settings,
@@ -142,7 +141,6 @@ impl Model {
         self.list.stats_at = self.now;
     }
 
-    /// Returns the action under the cursor of the list on screen.
     pub(crate) fn here(&self) -> Option<&Slot> {
         match &self.history.open {
             Some(view) => view.here(),
@@ -166,7 +164,6 @@ impl Model {
         approved.unwrap_or(cached.digest)
     }
 
-    /// Returns true if a decision is staged on an outdated content.
     pub(crate) fn is_stale(&self, key: &ActionKey) -> bool {
         let bound = self.decide.draft.get(key).and_then(|staged| staged.digest);
         let now = self.queue.get(key).and_then(|slot| slot.entry.row.digest);
@@ -356,7 +353,6 @@ impl Model {
         self.screen.dirty && self.preview.blank_from.is_none_or(|from| from <= self.now)
     }
 
-    /// Returns true if keys are typed into the preview's search.
     pub(crate) fn is_searching(&self) -> bool {
         self.modal.is_none() && self.preview.search.as_ref().is_some_and(|search| search.typing)
     }

@@ -69,7 +69,6 @@ pub(crate) enum What {
         stood: AskedState,
         answer: Box<Result<Answer, Problem>>,
     },
-    /// The staged actions, loaded again for a review.
     ReviewLoaded {
         review: u64,
         /// The id of the submission that the review may lead to.
@@ -128,7 +127,6 @@ pub(crate) enum What {
 pub(crate) enum Intent {
     Command(Command),
     Go(ActionKey),
-    /// Shows this tab from its first line.
     Show(Tab),
     /// Approves; never unstages, unlike the key.
     Approve {
@@ -179,7 +177,6 @@ pub(crate) enum Effect {
     },
     Load(Vec<ActionKey>),
     LayOut(Box<ToLayOut>),
-    /// Asks about an action in the given state.
     Ask {
         asked: Asked,
         stood: AskedState,
@@ -203,7 +200,6 @@ pub(crate) enum Effect {
         review: u64,
         keys: Vec<ActionKey>,
     },
-    /// Stores a confirmed submission without sending it.
     Hold {
         submission: Box<Submission>,
         left_pending: u64,
@@ -237,12 +233,10 @@ pub(crate) enum Effect {
         reason: Option<String>,
     },
     TakeBackApproval(ActionKey),
-    /// Writes to the journal, in this order.
     Save(Vec<Write>),
     Learn(Learned),
     /// Saves the named filters made in the inbox, all of them.
     KeepFilters(Vec<KeptFilter>),
-    /// Requests a wakeup in this many milliseconds.
     WakeIn(u64),
     /// Requests [`What::StoodAlone`] once the next key can no longer belong to the same paste.
     AwaitKey,

@@ -49,7 +49,6 @@ pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
     std::mem::take(&mut model.effects)
 }
 
-/// Handles a message and returns the requested effects.
 pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     handle(model, msg);
     std::mem::take(&mut model.effects)
@@ -317,7 +316,6 @@ fn acts_at_once(model: &Model, chord: Chord) -> bool {
     }
 }
 
-/// Returns true if an unbound key is text.
 fn types_in(model: &Model, chord: Chord) -> bool {
     !model.is_blind() && takes_text(model, chord)
 }
@@ -350,7 +348,6 @@ fn let_through(model: &mut Model) {
     }
 }
 
-/// Handles a key: text, or part of a command.
 fn taken(model: &mut Model, key: KeyEvent, chord: Chord) {
     // The help covers the sheet beneath.
     if matches!(model.screen.overlay, Some(Overlay::Help(_))) {

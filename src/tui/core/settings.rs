@@ -17,14 +17,12 @@ pub(crate) struct Settings {
     pub glyphs: Glyphs,
     pub density: Density,
     pub zone: jiff::tz::TimeZone,
-    /// Silence after which a source counts as stale.
     pub stale_after: Duration,
     pub poll: Duration,
     /// Frequent reasons for a rejection.
     pub reasons: Vec<String>,
     /// Time in which a confirmed submission can be recalled; zero sends at once.
     pub hold: Duration,
-    /// Show hints for newcomers.
     pub hints: bool,
     pub place: SessionInfo,
     pub triage: Triage,
@@ -40,7 +38,6 @@ pub(crate) struct Settings {
     /// Targets for alerts.
     pub targets: crate::config::Targets,
     pub queue_targets: crate::config::QueueTargets,
-    /// Show who decided, if the source reports it.
     pub reviewers: bool,
     /// Show decisions by groups of people.
     pub groups: bool,
@@ -93,7 +90,6 @@ pub struct SessionInfo {
     pub reviewer: String,
     /// The login name, used if a source does not report the reviewer's; may be empty.
     pub login: String,
-    /// The folder for exported reports.
     pub state: PathBuf,
     pub gate: Option<GatePlace>,
     /// For `placet demo`: the folder in which executed actions leave their files.
@@ -107,7 +103,6 @@ pub struct GatePlace {
     pub url: String,
     /// It runs in this process and ends with it; otherwise it runs in another placet.
     pub serving: bool,
-    /// The file with the agents' token.
     pub agent_token: PathBuf,
     pub database: PathBuf,
     /// The gate's port if it differs from the configured one.
