@@ -1,7 +1,8 @@
 //! Reads keys, pastes and mouse events from the bytes of a terminal, and drops the terminal's replies.
 //!
-//! crossterm's reader gives up at a sequence that it does not know, and takes the rest for typed keys. A reply may also come
-//! late, in parts, without its first byte, or in its 8-bit form. Its characters must not count as keys, because letters decide.
+//! crossterm's reader gives up at a sequence that it does not know, and takes the rest for typed keys. A reply may also
+//! come late, in parts, without its first byte, or in its 8-bit form. Its characters must not count as keys, because
+//! letters decide.
 
 #[cfg(test)]
 mod tests;
@@ -22,7 +23,6 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TerminalInput {
     Event(Event),
-    /// The colour behind the text.
     Background(Rgb),
 }
 

@@ -55,8 +55,8 @@ pub(crate) fn find() -> Result<Editor, String> {
 }
 
 impl Editor {
-    /// Splits the line into words and expands `~`, `$NAME` and leading `NAME=value`. Other shell syntax is plain text. Adds the
-    /// waiting flag of a window editor.
+    /// Splits the line into words and expands `~`, `$NAME` and leading `NAME=value`. Other shell syntax is plain text.
+    /// Adds the waiting flag of a window editor.
     fn parse(line: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let mut all = shell_words::split(&expand(line, variable)?).map_err(|error| error.to_string())?;
         let assigned = all.iter().map_while(|word| word.split_once('=').filter(|(name, _)| is_name(name)));
@@ -73,8 +73,8 @@ impl Editor {
         Ok(Self { variables, argv })
     }
 
-    /// Runs the editor over the text, and returns the edited text. The file is in a private folder, so that the editor's backup and
-    /// swap files are private, too, and are removed with it.
+    /// Runs the editor over the text, and returns the edited text. The file is in a private folder, so that the
+    /// editor's backup and swap files are private, too, and are removed with it.
     pub(crate) async fn edit(&self, text: &str) -> Result<String, String> {
         let [name, arguments @ ..] = self.argv.as_slice() else {
             return Err(words::THERE_IS_NO_EDITOR.to_owned());

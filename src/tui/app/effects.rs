@@ -58,7 +58,6 @@ pub(crate) struct Effects {
 #[derive(Debug, Default)]
 struct Unsaved {
     queue: Mutex<Vec<Vec<Write>>>,
-    /// Held while writing.
     writing: tokio::sync::Mutex<()>,
     retrying: AtomicBool,
 }
@@ -221,7 +220,6 @@ impl Effects {
         }));
     }
 
-    /// Sends a notice in the background.
     fn notice(self, notice: Notice) {
         let (rule, ways) = (notice.rule, self.ways.clone());
         ways.tell(notice, move |answer| async move { self.say(What::Noticed { rule, answer }).await });
@@ -235,7 +233,6 @@ impl Effects {
         self.may_end.wait().await;
     }
 
-    /// Spawns a task that is cancelled at the end.
     fn spawn(&self, what: impl Future<Output = ()> + Send + 'static) {
         drop(self.may_end.spawn(self.over.clone().run_until_cancelled_owned(what)));
     }

@@ -29,7 +29,6 @@ pub(crate) struct Host {
     pub tmux: bool,
     /// Supports the kitty keyboard protocol, or ignores its sequences.
     kitty_keys: bool,
-    /// Shows OSC 9 as a desktop notification.
     osc9: bool,
 }
 
@@ -91,7 +90,6 @@ impl Host {
 }
 
 impl Host {
-    /// Returns the sequence that copies `text`.
     pub(crate) fn copying(self, text: &str) -> String {
         let sequence = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text));
         if self.tmux { through_tmux(&sequence) } else { sequence }

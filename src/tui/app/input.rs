@@ -107,7 +107,6 @@ enum Waited {
     Over,
 }
 
-/// Waits for input without polling.
 fn wait(stop: &PipeReader, limit: Option<Duration>) -> Waited {
     let stdin = std::io::stdin();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(stop, PollFlags::IN)];

@@ -134,7 +134,6 @@ struct App {
     frame: Duration,
     /// The same for a frame that shows a key.
     key_frame: Duration,
-    /// The next frame shows a key.
     keyed: bool,
     /// Times of the last two frames, older one first.
     frames: [Option<Instant>; 2],
@@ -360,7 +359,6 @@ impl App {
         Ok(())
     }
 
-    /// Takes the terminal back and redraws everything.
     fn resume(&mut self) -> anyhow::Result<Option<LeftBy>> {
         // SIGCONT is also sent when a terminal hangs up.
         if !is_there() {

@@ -89,7 +89,6 @@ impl Screen {
         self.terminal.size()
     }
 
-    /// Draws a frame as one synchronized update.
     pub(crate) fn draw(&mut self, model: &Model) -> io::Result<()> {
         let title = chrome::words::title(model);
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;

@@ -39,7 +39,6 @@ impl<W: Write> WidthSafeBackend<W> {
         Self { out, unsent: Vec::new(), cursor: None, halves: BTreeSet::new() }
     }
 
-    /// Notes that another program had the terminal.
     pub(crate) const fn forget(&mut self) {
         self.cursor = None;
     }
@@ -324,7 +323,6 @@ impl<'a> Written<'a> {
         write!(out, "{:1$}", "", usize::from(blanks))
     }
 
-    /// Forgets the wide characters that the cells replace.
     fn replace(&mut self, start: Position, cells: u16) {
         if !self.halves.is_empty() {
             for x in start.x..=start.x + cells {
