@@ -118,14 +118,12 @@ impl Desk {
         }
     }
 
-    /// The source lists exactly `actions`.
     pub(crate) fn lists(&mut self, actions: Vec<PendingAction>) {
         let entries = actions.iter().map(|action| entry(action, self.can)).collect();
         self.world.extend(actions.into_iter().map(|action| (key_of(&action), action)));
         self.synced(Rows::All(entries));
     }
 
-    /// The source reports changes.
     pub(crate) fn changes(&mut self, actions: Vec<PendingAction>) {
         let entries = actions.iter().map(|action| entry(action, self.can)).collect();
         self.world.extend(actions.into_iter().map(|action| (key_of(&action), action)));
@@ -139,7 +137,6 @@ impl Desk {
         self.synced(Rows::Page { entries, first });
     }
 
-    /// The source's list ends; `listed` are the ids of all pages.
     pub(crate) fn last_page(&mut self, listed: &[&str]) {
         let listed = listed.iter().map(|id| ActionId::new(*id)).collect();
         self.synced(Rows::LastPage { entries: Vec::new(), listed });
@@ -177,7 +174,6 @@ impl Desk {
         self.take(effects);
     }
 
-    /// Compares incremental counts with fresh ones.
     fn counts_are_right(&mut self) {
         let now = self.model.now;
         let mut both = [stats(&mut self.model.queue, now), stats_anew(&self.model.queue, None, now)];
@@ -215,7 +211,6 @@ impl Desk {
         }
     }
 
-    /// Puts the current frame on screen.
     pub(crate) fn drawn(&mut self) {
         self.say(What::Drawn(sheet_lines(&self.model)));
     }
@@ -267,7 +262,6 @@ impl Desk {
         }
     }
 
-    /// Answers a review's load.
     pub(crate) fn reviews(&mut self, review: u64, keys: &[ActionKey]) {
         let (id, actions) = (SubmissionId::new("sub-1"), self.loaded(keys));
         self.say(What::ReviewLoaded { review, id, actions });
@@ -399,7 +393,6 @@ impl Desk {
         buffer
     }
 
-    /// Returns column and row of the terminal cursor.
     pub(crate) fn cursor(&self) -> Option<(u16, u16)> {
         let area = Rect::new(0, 0, self.model.screen.size.width, self.model.screen.size.height);
         view(&self.model, area, &mut Buffer::empty(area)).map(|at| (at.x, at.y))
@@ -410,14 +403,12 @@ impl Desk {
         self.screen().lines().map(line_without_tabs).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the screen as text without trailing spaces.
     pub(crate) fn screen(&self) -> String {
         let buffer = self.buffer();
         cells(&buffer, buffer.area)
     }
 }
 
-/// Returns `area` as text without trailing spaces.
 fn cells(buffer: &Buffer, area: Rect) -> String {
     let rows = area.rows().map(|row| {
         let mut skip = 0;

@@ -1,7 +1,7 @@
 //! Random input: keys, pastes, sizes, clicks and news at any time.
 //!
-//! It must not panic, must always be drawable, and must not send except by the sheet's own key, after the sheet's delay,
-//! and about content that was on screen.
+//! It must not panic, must always be drawable, and must not send except by the sheet's own key, after the sheet's
+//! delay, and about content that was on screen.
 
 use crossterm::event::{
     Event as TerminalEvent, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
@@ -86,7 +86,6 @@ fn world() -> Vec<PendingAction> {
     all
 }
 
-/// Returns whether the review can be confirmed: loaded and drawn.
 fn sheet_is_ready(desk: &Desk) -> bool {
     let Some(Modal::Review(sheet)) = &desk.model.modal else { return false };
     sheet.review.is_some() && sheet.drawn.is_some() && desk.model.screen.overlay.is_none()

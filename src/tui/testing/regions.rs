@@ -37,7 +37,6 @@ impl Desk {
         self.cut(if layout.title.is_empty() { layout.rows } else { layout.title.union(layout.rows) })
     }
 
-    /// Returns a line of the list, counted from 0.
     pub(crate) fn row(&self, nth: usize) -> String {
         line(&self.list(), nth)
     }
@@ -57,7 +56,6 @@ impl Desk {
         line(&self.preview(), nth)
     }
 
-    /// Returns the preview's current tab and how far it is read.
     pub(crate) fn tabs(&self) -> String {
         self.cut(self.model.layout().tabs)
     }
@@ -79,18 +77,16 @@ impl Desk {
         line(&self.sheet(), nth)
     }
 
-    /// Returns a line of the screen, counted from 0.
     pub(crate) fn line(&self, nth: usize) -> String {
         line(&self.screen(), nth)
     }
 
-    /// Returns `area` as text without trailing blanks.
     fn cut(&self, area: Rect) -> String {
         trimmed(&cells(&self.buffer(), area))
     }
 
-    /// Compares the whole screen, at the three sizes of the design, with `snapshots/NAME@80x24.snap` next to the test. The
-    /// desk keeps its size.
+    /// Compares the whole screen, at the three sizes of the design, with `snapshots/NAME@80x24.snap` next to the test.
+    /// The desk keeps its size.
     #[track_caller]
     pub(crate) fn pictured(&self, name: &str) {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join(Location::caller().file());
