@@ -51,7 +51,6 @@ pub struct List {
 pub struct Pages(Vec<Vec<Entry>>);
 
 impl Pages {
-    /// Returns this many rows; the first page is a small one.
     pub fn of(rows: usize) -> Self {
         let (source, mut names) = (SourceName::new("gate"), Names::default());
         let mut all = (0..rows).rev().map(|nth| entry(&source, nth, &mut names));
@@ -130,7 +129,6 @@ impl List {
         self.say(Timestamp::default(), What::Synced(self.source.clone(), Ok(synced)));
     }
 
-    /// Updates the figures with one changed action; `at` in milliseconds.
     pub fn count_one_change(&mut self, at: i64) {
         let at = Timestamp::from_millis(at);
         let rows =
@@ -144,7 +142,6 @@ impl List {
         self.key(KeyCode::Char(key), after);
     }
 
-    /// Presses a key of the filter line.
     pub fn key(&mut self, key: KeyCode, after: i64) {
         let at = self.model.now.plus_millis(after);
         self.say(at, What::Key(KeyEvent::new(key, KeyModifiers::NONE)));
@@ -152,7 +149,6 @@ impl List {
         self.say(at.plus_millis(Guard::ALONE as i64), What::StoodAlone);
     }
 
-    /// Continues until no work is in progress.
     pub fn finish(&mut self) {
         while self.is_busy() {
             self.stretch();
@@ -173,7 +169,6 @@ impl List {
             || is_busy(model)
     }
 
-    /// Shows the Raw tab of an input, highlighted or not.
     pub fn read(&mut self, input: &str, highlight: bool) {
         self.model.settings.highlight = highlight;
         let here = self.model.here().map(|slot| slot.entry.clone());
