@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_editor_leaves_comes_back_and_nobody_else_could_read_it() {
+    async fn edited_text_comes_back_from_a_private_file() {
         let script = r#"ls -ld "$(dirname "$1")" "$1" | cut -c1-10 | tr '\n' ' ' > "$1.swap"; cat "$1" >> "$1.swap"; mv "$1.swap" "$1""#;
 
         let back = editor(script).edit("{}").await.unwrap();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_editor_that_fails_or_does_not_start_changes_nothing() {
+    async fn failing_or_missing_editor_changes_nothing() {
         let failed = editor("echo x > \"$1\"; exit 3").edit("{}").await.unwrap_err();
         let missing = Editor { argv: vec!["/no/such/editor".to_owned()], ..Editor::default() };
         let missing = missing.edit("{}").await.unwrap_err();

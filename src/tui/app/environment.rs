@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kitty_protocol_is_for_terminals_known_to_have_it() {
+    fn kitty_protocol_is_used_for_known_terminals() {
         let uses = |variables: &[(&str, &str)], keyboard| host(variables).uses_kitty_keys(keyboard);
 
         assert!(uses(&[("TERM", "xterm-kitty")], Keyboard::Auto));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_terminal_is_told_as_the_screen_will_treat_it() {
+    fn doctor_describes_the_terminal_like_the_screen_treats_it() {
         assert_eq!(
             told(&[("TERM", "xterm-kitty"), ("COLORTERM", "truecolor")], Ok(())),
             [r#"TERM="xterm-kitty", all colours, keys by the kitty protocol"#]

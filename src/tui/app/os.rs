@@ -109,7 +109,7 @@ mod tests {
 
     #[cfg(not(target_os = "macos"))]
     #[test]
-    fn the_display_chooses_the_clipboard() {
+    fn display_selects_the_clipboard_program() {
         let tool = |variables: &[&str], programs: &[&str]| {
             let variable = |name: &str| variables.contains(&name).then(|| ":0".to_owned());
             clipboard(variable, |name| programs.contains(&name)).map(|argv| argv.join(" "))
@@ -126,7 +126,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_report_is_its_owners_alone() {
+    fn exported_report_is_private_to_its_owner() {
         use std::os::unix::fs::PermissionsExt as _;
         let root = tempfile::tempdir().unwrap();
 
