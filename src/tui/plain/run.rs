@@ -168,14 +168,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_at_their_ends_and_the_last_one_needs_none() {
+    fn last_line_needs_no_line_break() {
         let line = |text: &str| Typed::Line(text.to_owned());
 
         assert_eq!(all(b"show\r\n\nnext"), [line("show"), line(""), line("next"), Typed::End]);
     }
 
     #[test]
-    fn nothing_of_a_line_that_is_too_long_is_used() {
+    fn too_long_line_is_ignored_as_a_whole() {
         let long = "x".repeat(100_000);
 
         assert_eq!(

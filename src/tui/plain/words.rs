@@ -356,7 +356,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_beginning_of_a_word_is_enough_where_only_one_begins_so() {
+    fn unambiguous_abbreviation_is_enough() {
         assert_eq!(meant("ap"), Meant::Word(Verb::Approve, ""));
         assert_eq!(
             meant("  Exclude   because  it is wrong "),
