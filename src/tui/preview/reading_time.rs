@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn part_of_a_content_is_opened_after_a_quarter_of_a_second() {
+    fn partly_shown_content_is_opened_after_250_ms() {
         let mut reading = Reading::default();
         let part = OnScreen { is_part: true, ..on(0..6) };
         assert_eq!(reading.shows(Some(part.clone()), at(0)), Some(250));

@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_point_moves_and_no_digit_is_lost() {
+    fn decimal_point_moves_without_losing_digits() {
         let moved = |value, places| shifted(value, places).unwrap_or_default();
 
         assert_eq!(moved("1250", -2), "12.50");
