@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_varies_is_numbers_addresses_paths_and_quotations() {
+    fn numbers_addresses_paths_and_quotations_vary() {
         assert_eq!(pattern("Close stale ticket #1182"), "Close stale ticket …");
         assert_eq!(pattern("Refund 1.10 EUR to ilka@example.com"), "Refund … EUR to …");
         assert_eq!(pattern("Overwrite 'Q plan.docx', again"), "Overwrite …, again");
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_parts_keep_their_order() {
+    fn variable_parts_keep_their_order() {
         let found = varying(&"Refund 1.10 EUR to ilka@example.com".into());
 
         assert_eq!(found, ["1.10".into(), "ilka@example.com".into()]);
