@@ -3,11 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::orphans::Orphans;
 use super::wire;
 use crate::config::{Praxiom, SourceConfig, SourceKind};
 use crate::domain::{
-    Binding, Capabilities, Claim, Note, Notes, On, ReasonRule, Row, SourceName, Status, Via,
+    Binding, Capabilities, Claim, Note, Notes, On, ReasonRule, Row, SourceName, Status, Timestamp, Via,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
@@ -37,7 +36,8 @@ pub(super) struct PendingActions {
     pub(super) stream: Limits,
     /// Praxiom's event stream, if configured.
     pub(super) hints: Option<HintsAt>,
-    pub(super) orphans: Orphans,
+    /// Approvals that never ran, as last listed, and when.
+    pub(super) orphans: Mutex<(Timestamp, Vec<Row>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl PendingActions {
             claims: Mutex::default(),
             stream: signals::limits(patience),
             hints,
-            orphans: Orphans::default(),
+            orphans: Mutex::default(),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Approvals that Praxiom recorded but never ran: it schedules the run after its answer, and a restart in between loses
 //! it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use super::client::PendingActions;
 use super::wire;
@@ -14,9 +14,6 @@ const AFTER: i64 = 10 * 60 * 1_000;
 const EVERY: i64 = 60 * 1_000;
 pub(super) const WHY: &str = "approved more than 10 min ago and not run: its server may have restarted in between, and nothing runs it \
                               again by itself. Tell whoever runs it";
-
-/// The orphaned approvals of the last list, and its time.
-pub(super) type Orphans = Mutex<(Timestamp, Vec<Row>)>;
 
 impl PendingActions {
     /// Lists orphaned approvals. Returns the last known ones if the backend does not answer.
