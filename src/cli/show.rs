@@ -197,6 +197,16 @@ fn approvals(action: &PendingAction, people: &People) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn status(action: &PendingAction) -> anyhow::Result<()> {
+    if action.row.status != Status::Unknown {
+        return field("status", Some(&action.row.status.word()));
+    }
+    output::line(&format!("{:<12}unknown: it ran, and the outcome is unknown", "status"))?;
+    let advice = "check the target system, then resolve it in the inbox (t), or POST …/settle";
+    output::line(&format!("{:<12}{advice}", ""))?;
+    field("error", action.error.as_ref())
+}
+
 fn text_form(
     key: &ActionKey,
     action: &PendingAction,
@@ -210,16 +220,7 @@ fn text_form(
     let title = approved.map(|edits| tool::edited_title(row, &action.input, edits));
     field("title", title.as_ref().or(Some(row.shown_title())))?;
     field("tool", Some(&row.tool))?;
-    if lost {
-        output::line(&format!("{:<12}unknown: it ran, and the outcome is unknown", "status"))?;
-        output::line(&format!(
-            "{:<12}check the target system, then resolve it in the inbox (t), or POST …/settle",
-            ""
-        ))?;
-        field("error", action.error.as_ref())?;
-    } else {
-        field("status", Some(&row.status.word()))?;
-    }
+    status(action)?;
     field("risk", Some(&row.risk.word()))?;
     field("batch", row.batch.as_ref().map(crate::domain::BatchId::untrusted))?;
     field("mission", row.mission.as_ref())?;

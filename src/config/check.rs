@@ -1,5 +1,6 @@
 //! Configuration errors, and checks shared by several tables.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -82,8 +83,8 @@ fn named_line(mistake: &str) -> Option<usize> {
 
 /// Finds the key that a mistake begins with (`ui.hold_seconds must …`), or the table that it names (`source "a": url …`).
 fn place(mistake: &str, table: &DeTable<'_>) -> Option<usize> {
-    let at = |(key, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
-        let name: &str = std::ops::Deref::deref(key.get_ref());
+    let at = |(key, value): (&toml::Spanned<Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| {
+        let name = key.get_ref().as_ref();
         let rest = mistake.strip_prefix(name).or_else(|| mistake.strip_prefix(&format!("{name:?}")))?;
         let rest = rest.strip_prefix(['.', ':', ' '])?.trim_start();
         let inside = match value.get_ref() {

@@ -281,12 +281,7 @@ impl RawGate {
         let tls = mistakes.take(tls(self.tls_cert, self.tls_key, folder)).flatten();
         let approval_ttl =
             mistakes.take(span("gate.approval_ttl", &self.approval_ttl, MINUTE)).unwrap_or_default();
-        let keep_settled = match self.keep_settled.as_str() {
-            OFF => None,
-            given => {
-                mistakes.take(span("gate.keep_settled", given, DAY).map_err(|what| what + ", or \"off\""))
-            }
-        };
+        let keep_settled = mistakes.take(keep_settled(&self.keep_settled)).flatten();
         if self.stop_seconds > DAY {
             mistakes.0.push(format!("gate.stop_seconds must be 0 to {DAY}"));
         }
@@ -319,6 +314,13 @@ impl RawGate {
             callbacks,
         }
     }
+}
+
+fn keep_settled(given: &str) -> Result<Option<Duration>, String> {
+    if given == OFF {
+        return Ok(None);
+    }
+    span("gate.keep_settled", given, DAY).map(Some).map_err(|what| what + ", or \"off\"")
 }
 
 fn tls(cert: Option<PathBuf>, key: Option<PathBuf>, folder: &Path) -> Result<Option<TlsFiles>, String> {

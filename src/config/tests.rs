@@ -248,6 +248,15 @@ fn every_mistake_has_advice() {
             "[gate.tools.x]\nexpires_after_seconds = 31536001".to_owned(),
             "expires_after_seconds must be 1 to 31536000",
         ),
+    ] {
+        let message = parse(&text).unwrap_err();
+        assert!(message.contains(says), "{text}\ngave\n{message}");
+    }
+}
+
+#[test]
+fn every_mistake_of_the_gate_has_advice() {
+    for (text, says) in [
         ("[gate]\nlisten = \"here\"".to_owned(), "invalid socket address"),
         (
             "[gate]\ndenied = [\"x\"]\n\n[gate.tools.y]\n[gate.tools.x]".to_owned(),

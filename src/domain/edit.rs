@@ -179,7 +179,7 @@ fn compare(path: String, old: Option<&str>, new: Option<&str>, found: &mut Vec<F
             let differ = old.iter().zip(&new).enumerate().filter(|(_, (old, new))| old != new);
             if old.len() == new.len() && differ.clone().count() == dropped.len() {
                 differ.for_each(|(nth, (old, new))| {
-                    compare(format!("{path}[{nth}]"), Some(old), Some(new), found)
+                    compare(format!("{path}[{nth}]"), Some(old), Some(new), found);
                 });
                 return;
             }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::cli::args::{Args, Command, ConfigCommand, GateCommand};
+use crate::cli::args::{Args, Command, ConfigCommand, DecideArgs, GateCommand};
 use crate::cli::{self, Exit, Usage};
 use crate::config::paths::Paths;
 use crate::config::{Config, ConfigError};
@@ -165,16 +165,8 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
             let end = cli::claim(open.inbox(), &args).await;
             open.close(end).await
         }
-        Some(Command::Decide(args)) => {
-            let open = headless::open(&paths).await?;
-            let end = cli::decide(open.inbox(), &args, time::now()).await;
-            open.close(end).await
-        }
-        Some(Command::Retry(args)) => {
-            let open = headless::open(&paths).await?;
-            let end = cli::decide(open.inbox(), &args.into(), time::now()).await;
-            open.close(end).await
-        }
+        Some(Command::Decide(args)) => decide(&paths, &args).await,
+        Some(Command::Retry(args)) => decide(&paths, &args.into()).await,
         Some(Command::Log(args)) => headless::log(&paths, &args).await,
         Some(Command::Watch(watched)) if watched.prints() => Box::pin(watch::run(&paths, &watched)).await,
         Some(Command::Watch(watched)) => {
@@ -191,19 +183,27 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Man { page, write }) => man::run(&page, write.as_deref()),
         Some(Command::Config { command: ConfigCommand::Path }) => cli::config_path(&paths),
         Some(Command::Config { command: ConfigCommand::Example }) => cli::config_example(),
-        Some(Command::Config { command: ConfigCommand::Check }) => {
-            let screen = |config: &Config| -> Vec<anyhow::Error> {
-                let mut found: Vec<anyhow::Error> =
-                    tui::check_keys(config).err().map(Into::into).into_iter().collect();
-                for filter in &config.filters {
-                    let alone = Config { filters: vec![filter.clone()], ..config.clone() };
-                    found.extend(tui::check_filters(&alone).err().map(Into::into));
-                }
-                let theme = tui::check_theme(config).err();
-                found.extend(theme.map(|error| anyhow::Error::from(error).context("ui.theme")));
-                found
-            };
-            cli::config_check(&paths, screen).await
-        }
+        Some(Command::Config { command: ConfigCommand::Check }) => config_check(&paths).await,
     }
+}
+
+async fn decide(paths: &Paths, args: &DecideArgs) -> anyhow::Result<Exit> {
+    let open = headless::open(paths).await?;
+    let end = cli::decide(open.inbox(), args, time::now()).await;
+    open.close(end).await
+}
+
+async fn config_check(paths: &Paths) -> anyhow::Result<Exit> {
+    let screen = |config: &Config| -> Vec<anyhow::Error> {
+        let mut found: Vec<anyhow::Error> =
+            tui::check_keys(config).err().map(Into::into).into_iter().collect();
+        for filter in &config.filters {
+            let alone = Config { filters: vec![filter.clone()], ..config.clone() };
+            found.extend(tui::check_filters(&alone).err().map(Into::into));
+        }
+        let theme = tui::check_theme(config).err();
+        found.extend(theme.map(|error| anyhow::Error::from(error).context("ui.theme")));
+        found
+    };
+    cli::config_check(paths, screen).await
 }

@@ -231,7 +231,7 @@ mod tests {
             lines.extend(spans.chain(page.lines()).filter(|text| text.starts_with("placet ")));
         }
         assert!(lines.len() > 100, "{}", lines.len());
-        let commands = lines.iter().flat_map(|line| line.split('#').next());
+        let commands = lines.iter().filter_map(|line| line.split('#').next());
         assert_eq!(commands.flat_map(unknown_options).collect::<Vec<_>>(), Vec::<String>::new());
     }
 

@@ -107,8 +107,6 @@ mod tests {
     #[test]
     fn edit_is_drawn_at_the_place_of_its_field() {
         let refund = r#"{"amount":129.90,"currency":"EUR","customer":"pim","order_id":"129.90"}"#;
-        let cents = r#"{"to":"pim","cents":12990}"#;
-        let save = r#"{"recommendations":[{"title":"Ship"},{"title":"Fix"}]}"#;
         for (tool, input, edits, title) in [
             ("refund_payment", refund, r#"{"amount":129.00}"#, "Refund 129.90 → 129.00 EUR to pim"),
             ("refund_payment", refund, r#"{"currency":"129.0"}"#, "Refund 129.90 EUR → 129.0 to pim"),
@@ -148,6 +146,16 @@ mod tests {
                 r#"{"to":["bo"]}"#,
                 "t bo · to ann and 1 more → bo",
             ),
+        ] {
+            assert_eq!(shown(tool, None, input, edits), title, "{input} {edits}");
+        }
+    }
+
+    #[test]
+    fn edit_of_a_nested_or_new_field_names_it() {
+        let cents = r#"{"to":"pim","cents":12990}"#;
+        let save = r#"{"recommendations":[{"title":"Ship"},{"title":"Fix"}]}"#;
+        for (tool, input, edits, title) in [
             ("t", r#"{"a":1,"b":1}"#, r#"{"b":2}"#, "t a=1 b=1 → 2"),
             ("t", r#"{"title":"x"}"#, r#"{"new":"x"}"#, "t x  new added x"),
             ("t", cents, r#"{"cents":12900}"#, "t 129.90 → 129.00 to pim"),

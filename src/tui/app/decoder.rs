@@ -59,8 +59,10 @@ impl Decoder {
 
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<TerminalInput> {
         let mut heard = Vec::new();
-        bytes.iter().for_each(|byte| self.byte(*byte, &mut heard));
-        if heard.len() < PASTED { heard } else { with_pastes(heard) }
+        for byte in bytes {
+            self.byte(*byte, &mut heard);
+        }
+        if heard.len() < PASTED { heard } else { with_pastes(&heard) }
     }
 
     /// Ends the wait for more bytes. The held ones are keys, or the torn part of a reply.
@@ -73,11 +75,15 @@ impl Decoder {
         let held = std::mem::take(&mut self.held);
         match held.as_slice() {
             [ESC] => heard.push(key(KeyCode::Esc, KeyModifiers::NONE)),
-            [ESC, byte] if !self.is_8_bit => self.ground(*byte, KeyModifiers::ALT, &mut heard),
-            [ESC, ..] | [0x80..=0xff, ..] | [b'[', b'?' | b'>' | b'=', ..] => {}
+            [ESC, byte] if !self.is_8_bit => ground(*byte, KeyModifiers::ALT, &mut heard),
+            [ESC | 0x80..=0xff, ..] | [b'[', b'?' | b'>' | b'=', ..] => {}
             // An arrow key without its first byte.
             [b'[', letter] if letter.is_ascii_alphabetic() => {}
-            typed => typed.iter().for_each(|byte| self.ground(*byte, KeyModifiers::NONE, &mut heard)),
+            typed => {
+                for byte in typed {
+                    ground(*byte, KeyModifiers::NONE, &mut heard);
+                }
+            }
         }
         heard
     }
@@ -118,24 +124,8 @@ impl Decoder {
         match byte {
             ESC | 0xc2..=0xf4 | b'[' | b']' | b'P' | b'_' => self.held.push(byte),
             0x80..=0x9f => self.control(byte),
-            _ => self.ground(byte, KeyModifiers::NONE, heard),
+            _ => ground(byte, KeyModifiers::NONE, heard),
         }
-    }
-
-    /// Handles a byte that is a whole key.
-    fn ground(&mut self, byte: u8, alt: KeyModifiers, heard: &mut Vec<TerminalInput>) {
-        let control = |first: u8| key(KeyCode::Char(char::from(first)), alt | KeyModifiers::CONTROL);
-        heard.push(match byte {
-            b'\r' => key(KeyCode::Enter, alt),
-            b'\t' => key(KeyCode::Tab, alt),
-            // Terminals differ in which of them Backspace sends.
-            0x08 | 0x7f => key(KeyCode::Backspace, alt),
-            0 => control(b' '),
-            0x01..=0x1a => control(byte + 0x60),
-            0x1c..=0x1f => control(byte + 0x18),
-            0x20..0x7f => character(char::from(byte), alt),
-            _ => return,
-        });
     }
 
     /// Handles the 8-bit form of ESC and a letter; other control characters are dropped.
@@ -158,7 +148,7 @@ impl Decoder {
             }
             _ => {
                 self.held.clear();
-                self.ground(byte, KeyModifiers::ALT, heard);
+                ground(byte, KeyModifiers::ALT, heard);
             }
         }
     }
@@ -251,17 +241,34 @@ impl Decoder {
                     self.held.insert(0, ESC);
                 }
             }
-            [b'P', b'>' | b'!' | b'0'..=b'9'] | [b'_', b'G'] => {}
-            [b'_', b'G', b'a'..=b'z'] => {}
+            [b'P', b'>' | b'!' | b'0'..=b'9'] | [b'_', b'G'] | [b'_', b'G', b'a'..=b'z'] => {}
             [b'P', _, b'|' | b'$' | b'+'] | [b'_', b'G', _, b'='] => self.held.insert(0, ESC),
             _ => {
                 self.held.pop();
                 let typed = std::mem::take(&mut self.held);
-                typed.iter().for_each(|byte| self.ground(*byte, KeyModifiers::NONE, heard));
+                for byte in typed {
+                    ground(byte, KeyModifiers::NONE, heard);
+                }
                 self.begins(byte, heard);
             }
         }
     }
+}
+
+/// Handles a byte that is a whole key.
+fn ground(byte: u8, alt: KeyModifiers, heard: &mut Vec<TerminalInput>) {
+    let control = |first: u8| key(KeyCode::Char(char::from(first)), alt | KeyModifiers::CONTROL);
+    heard.push(match byte {
+        b'\r' => key(KeyCode::Enter, alt),
+        b'\t' => key(KeyCode::Tab, alt),
+        // Terminals differ in which of them Backspace sends.
+        0x08 | 0x7f => key(KeyCode::Backspace, alt),
+        0 => control(b' '),
+        0x01..=0x1a => control(byte + 0x60),
+        0x1c..=0x1f => control(byte + 0x18),
+        0x20..0x7f => character(char::from(byte), alt),
+        _ => return,
+    });
 }
 
 fn key(code: KeyCode, modifiers: KeyModifiers) -> TerminalInput {
@@ -278,7 +285,7 @@ fn pasted(text: &[u8]) -> TerminalInput {
 }
 
 /// Makes one event of each long run of characters, so that a paste without brackets costs no more than one with them.
-fn with_pastes(heard: Vec<TerminalInput>) -> Vec<TerminalInput> {
+fn with_pastes(heard: &[TerminalInput]) -> Vec<TerminalInput> {
     let runs = heard.chunk_by(|one, other| text(one).is_some() == text(other).is_some());
     let grouped = runs.flat_map(|run| match run.iter().map(text).collect::<Option<String>>() {
         Some(text) if run.len() >= PASTED => vec![TerminalInput::Event(Event::Paste(text))],

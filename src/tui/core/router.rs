@@ -307,10 +307,9 @@ fn acts_at_once(model: &Model, chord: Chord) -> bool {
     }
     let chords = [model.screen.chords.as_slice(), &[chord]].concat();
     match model.settings.keymap.lookup(&chords, model.places()) {
-        Lookup::Prefix => !in_burst,
+        // The commands open a field, and the next key is text.
+        Lookup::Prefix | Lookup::Command(Command::Filter | Command::Search) => !in_burst,
         Lookup::Command(command) if types => !in_burst || command.only_moves(),
-        // These open a field, and the next key is text.
-        Lookup::Command(Command::Filter | Command::Search) => !in_burst,
         Lookup::Command(command) => command.only_moves() && !model.decide.guard.ignores(),
         Lookup::Nothing => types,
     }

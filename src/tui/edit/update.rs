@@ -98,7 +98,9 @@ pub(crate) fn arrived(model: &mut Model) {
     model.modal = None;
     model.screen.dirty = true;
     try_open(model, keys, outside);
-    waiting.into_iter().for_each(|key| typed(model, key));
+    for key in waiting {
+        typed(model, key);
+    }
 }
 
 fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {

@@ -68,7 +68,9 @@ pub(crate) fn listed(model: &mut Model, number: u64, page: ViewPage) {
     let keys: Vec<ActionKey> = page.rows.iter().map(|row| row.entry.key.clone()).collect();
     view.take(page);
     // Cached actions are newer than the journal.
-    keys.iter().for_each(|key| learn(model, key));
+    for key in &keys {
+        learn(model, key);
+    }
     filter::narrow_history(model);
 }
 

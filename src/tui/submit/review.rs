@@ -143,6 +143,18 @@ fn staged_in_order<'a>(
     staged
 }
 
+fn titled(
+    model: &Model,
+    (key, why): (ActionKey, String),
+    fresh: &HashMap<ActionKey, PendingAction>,
+    unread: &HashMap<ActionKey, String>,
+) -> Refused {
+    let title = fresh.get(&key).map(|action| action.row.title.clone());
+    let title = title.or_else(|| model.queue.get(&key).map(|slot| model.title_of(slot)));
+    let why = unread.get(&key).cloned().unwrap_or(why);
+    Refused { title: title.unwrap_or_else(|| key.id.untrusted().clone()), key, why }
+}
+
 fn review(
     model: &Model,
     id: &SubmissionId,
@@ -158,13 +170,8 @@ fn review(
     let freezing =
         |staged: &[OfDraft<'_>]| freeze(id.clone(), staged.iter().copied(), fresh, pending_in, model.now);
     let (submission, refused) = frozen(&staged, fresh, &freezing, &|batch| grown(model, batch));
-    let told = |(key, why): (ActionKey, String)| {
-        let title = fresh.get(&key).map(|action| action.row.title.clone());
-        let title = title.or_else(|| model.queue.get(&key).map(|slot| model.title_of(slot)));
-        let why = unread.get(&key).cloned().unwrap_or(why);
-        Refused { title: title.unwrap_or_else(|| key.id.untrusted().clone()), key, why }
-    };
-    let refused: Vec<Refused> = refused.into_iter().chain(locked).map(told).collect();
+    let refused: Vec<Refused> =
+        refused.into_iter().chain(locked).map(|refused| titled(model, refused, fresh, unread)).collect();
     let out: HashSet<&ActionKey> = refused.iter().map(|refused| &refused.key).collect();
     let sent: Vec<(&ActionKey, &Staged)> = staged.into_iter().filter(|(key, _)| !out.contains(key)).collect();
     let (batches, left_pending) = touched(&open, &sent);

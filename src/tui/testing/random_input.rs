@@ -136,7 +136,7 @@ fn happen(desk: &mut Desk, what: u8, with: u8) {
         }
         4 => reply(desk, with),
         5 => {
-            hear(desk, TerminalEvent::Paste("ays\ny\r\u{1b}[200~\u{202e}".repeat(1 + usize::from(with % 3))))
+            hear(desk, TerminalEvent::Paste("ays\ny\r\u{1b}[200~\u{202e}".repeat(1 + usize::from(with % 3))));
         }
         6 => window(desk, with),
         _ => news(desk, with),

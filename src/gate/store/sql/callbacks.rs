@@ -69,8 +69,8 @@ pub(super) async fn sweep<S: Sql>(
     old: Timestamp,
     over: Timestamp,
 ) -> Result<SweptCallbacks, StoreError> {
-    let give_up = Statement::new(GIVE_UP).bind(now.as_millis()).bind(old.as_millis()).bind(NEVER);
-    let given_up = conn.execute(give_up).await?;
+    let late = Statement::new(GIVE_UP).bind(now.as_millis()).bind(old.as_millis()).bind(NEVER);
+    let given_up = conn.execute(late).await?;
     let dropped = conn.execute(Statement::new(OVER).bind(over.as_millis()).bind(FORGET)).await?;
     Ok(SweptCallbacks { given_up, dropped })
 }

@@ -32,7 +32,7 @@ impl Books {
             ["sagas", "steps"] => {
                 let (status, text) = self.list(query, |step| format!("{{{}}}", step.line()));
                 let undo = self.undo.iter().filter(|(trace, _)| query.get("trace_id") == Some(trace));
-                let undo: String = undo.map(|(_, item)| format!("{item},")).collect();
+                let undo = undo.map(|(_, item)| item.clone() + ",").collect::<String>();
                 (status, text.replacen("[{", &format!("[{undo}{{"), 1))
             }
             ["sagas", trace, "steps", _] if !is_hex(trace, 32) => {
