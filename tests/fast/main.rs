@@ -15,6 +15,7 @@ mod exact;
 mod guards;
 mod history;
 mod past;
+mod prose;
 mod run;
 mod tidy;
 mod words;

@@ -1,15 +1,11 @@
-//! Lists every sentence of the user interface in one page. `PLACET_WRITE_WORDS=1` rewrites it.
+//! The sentences that placet says: where they may be written, and a list of all, to read in one go:
+//! `PLACET_PRINT_WORDS=1 cargo test --test fast words -- --nocapture`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
 use super::tidy::{Source, report, sources};
-
-const LIST: &str = "docs/words.md";
-const HEAD: &str = "# Words\n\nEvery sentence in the sources of the screen, the typed words and the command line, by file. A test holds the \
-                    list; after a change\n`PLACET_WRITE_WORDS=1 cargo test --test fast words` writes it anew. Read it as a user would.\n";
 
 /// Returns string literals as written. Skips comments and character literals.
 fn texts(code: &str) -> Vec<String> {
@@ -60,35 +56,21 @@ fn speaking(rooms: &[&str]) -> Vec<Source> {
     files
 }
 
-fn list() -> String {
-    let mut said = HEAD.to_owned();
+#[test]
+fn sentences_are_printed_on_request() {
+    if std::env::var_os("PLACET_PRINT_WORDS").is_none() {
+        return;
+    }
     for file in speaking(&["src/tui/", "src/cli/", "src/inbox/", "src/sources/", "src/domain/", "src/start/"])
     {
+        println!("\n{}", file.path);
         let code = file.text.split("#[cfg(test)]").next().unwrap();
-        let sentences: Vec<_> = texts(code).into_iter().filter(|text| is_sentence(text)).collect();
-        if !sentences.is_empty() {
-            let _ = write!(said, "\n## {}\n\n", file.path);
-        }
-        for sentence in sentences {
-            let lines = sentence.replace("\\n", " ");
-            let words: Vec<_> = lines.split_whitespace().filter(|word| *word != "\\").collect();
-            let _ = writeln!(said, "- {}", words.join(" ").replace("\\\"", "\""));
+        for sentence in texts(code).iter().filter(|text| is_sentence(text)) {
+            let words = sentence.replace("\\n", " ").replace("\\\"", "\"");
+            let words: Vec<_> = words.split_whitespace().filter(|word| *word != "\\").collect();
+            println!("- {}", words.join(" "));
         }
     }
-    said
-}
-
-#[test]
-fn word_list_is_current() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(LIST);
-    let now = list();
-    if std::env::var_os("PLACET_WRITE_WORDS").is_some() {
-        return fs::write(path, now).unwrap();
-    }
-    let kept = fs::read_to_string(path).unwrap_or_default();
-    let news =
-        now.lines().find(|line| !kept.lines().any(|other| other == *line)).unwrap_or("a sentence went");
-    assert!(kept == now, "{news}\nPLACET_WRITE_WORDS=1 cargo test --test fast words");
 }
 
 /// Returns the code without attributes and `tracing` calls, because their texts are not drawn.
