@@ -197,7 +197,7 @@ fn approvals(action: &PendingAction, people: &People) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn status(action: &PendingAction) -> anyhow::Result<()> {
+fn status(action: &PendingAction) -> std::io::Result<()> {
     if action.row.status != Status::Unknown {
         return field("status", Some(&action.row.status.word()));
     }

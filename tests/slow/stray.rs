@@ -5,6 +5,7 @@ use super::support::eventually;
 use super::support::gate::Address;
 use super::support::home::{Home, WRITE_FILE};
 use super::support::pty::Pty;
+use std::fmt::Write as _;
 
 struct Noise(u64);
 
@@ -49,9 +50,9 @@ fn chords_with_foreign_modifiers_do_nothing() {
     let mut chords = String::new();
     for modifier in [9, 10, 13, 17, 33, 73] {
         for key in "axsSyeq:/?1\r\t\x1b\x7f ".chars().map(u32::from).chain([57414, 57420]) {
-            chords += &format!("\x1b[{key};{modifier}u\x1b[27;{modifier};{key}~");
+            let _ = write!(chords, "\x1b[{key};{modifier}u\x1b[27;{modifier};{key}~");
         }
-        chords += &format!("\x1b[1;{modifier}B\x1b[5;{modifier}~\x1b[15;{modifier}~\x1b[1;{modifier}P");
+        let _ = write!(chords, "\x1b[1;{modifier}B\x1b[5;{modifier}~\x1b[15;{modifier}~\x1b[1;{modifier}P");
     }
 
     let opened = [
