@@ -1,7 +1,8 @@
 //! The title of an action with the new values of its edits.
 
+use super::definition::{Definition, bounded, definition, inner, text_of};
+use super::said::cut;
 use super::telling::{self, Part};
-use super::{Definition, bounded, cut, definition, inner, text_of};
 use crate::domain::{Edits, FieldChange, RawJson, Row, Untrusted, changes, json, merge};
 
 /// Characters of a value in a title.

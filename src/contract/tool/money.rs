@@ -1,6 +1,6 @@
 //! Finds amounts of money in an input by the names of its fields, and adds decimals exactly.
 
-use super::telling;
+use super::said::{said, say};
 use crate::domain::json::{self, Member};
 
 /// Maximum digits of an amount; longer ones are not summed.
@@ -56,7 +56,7 @@ impl Money {
 fn currency(members: &[Member<'_>]) -> Option<(String, String)> {
     let is_currency = |key: &str| CURRENCIES.contains(&&*key.to_ascii_lowercase());
     let mut currencies = members.iter().rev().filter(|member| is_currency(&member.key.text));
-    currencies.find_map(|it| Some((it.key.text.to_string(), telling::said(it.value)?)))
+    currencies.find_map(|it| Some((it.key.text.to_string(), said(it.value)?)))
 }
 
 /// Returns how many decimals cents among these fields have: those of their currency, else 2.
@@ -75,7 +75,7 @@ pub(super) fn amounts(members: &[Member<'_>]) -> Vec<Money> {
         let has_currency = currency.is_some() && WITH_CURRENCY.contains(&name.as_str());
         let is_known = found.iter().any(|known| known.key.eq_ignore_ascii_case(key));
         if (minor || name == "amount" || has_currency) && !is_known {
-            let money = telling::say(member.value).map(|it| Money::new(key, &it, minor, currency.clone()));
+            let money = say(member.value).map(|it| Money::new(key, &it, minor, currency.clone()));
             let is_number =
                 |text: &str| text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
             found.extend(money.filter(|money| money.currency.is_some() || is_number(&money.number)));
@@ -96,7 +96,7 @@ pub(super) fn of_agent(input: &[Member<'_>], preview: Option<&str>) -> Vec<Money
         let coded = members.iter().filter(|member| decimals(&member.key.text).is_some());
         found.extend(coded.filter_map(|member| {
             let code = member.key.text.to_string();
-            Some(Money::new(&code, &telling::said(member.value)?, false, Some((code.clone(), code.clone()))))
+            Some(Money::new(&code, &said(member.value)?, false, Some((code.clone(), code.clone()))))
         }));
     }
     found

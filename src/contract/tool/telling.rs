@@ -1,7 +1,7 @@
 //! Finds the fields that identify a call: common fields by their common names.
 
-use super::cut;
 use super::money::{self, Money};
+use super::said::{cut, said, say};
 use crate::domain::IDENTITY_KEYS;
 use crate::domain::json::{self, Member};
 
@@ -99,14 +99,6 @@ fn is_identity(key: &str) -> bool {
     IDENTITY_KEYS.iter().any(|known| plain(known) == plain(key))
 }
 
-/// Returns a value, or the first of a list and the number of others.
-pub(super) fn say(value: &str) -> Option<String> {
-    let Some(elements) = json::elements(value) else { return said(value) };
-    let (first, rest) = elements.split_first()?;
-    let first = said(first)?;
-    Some(if rest.is_empty() { first } else { format!("{first} and {} more", rest.len()) })
-}
-
 /// The first fields with short values: `machine=lathe-2`, `a.b=deep`.
 pub(super) fn plain(input: &str) -> Vec<Part> {
     let Some(members) = json::members(input) else {
@@ -144,12 +136,6 @@ fn short(value: &str) -> Option<String> {
         let compact = json::compact(&json::legible(value));
         (compact.starts_with('[') && compact.len() > 2 && compact.len() <= SHORT).then_some(compact)
     })
-}
-
-/// Returns a decoded string, or a number as written; `None` for containers, null and empty strings.
-pub(super) fn said(value: &str) -> Option<String> {
-    let plain = !value.starts_with(['{', '[']) && value != "null";
-    plain.then(|| json::decode(value).text.into_owned()).filter(|text| !text.trim().is_empty())
 }
 
 /// Characters after which a first line is cut, so that the rest of the title stays visible.

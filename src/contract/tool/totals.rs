@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::money::{self, Decimal, Money};
-use super::telling;
+use super::said::said;
 use crate::domain::json::{self, Member};
 
 /// A currency may have so many characters.
@@ -135,11 +135,7 @@ fn plural(n: usize, of: &str) -> String {
 }
 
 fn value(members: &[Member<'_>], field: &str) -> Option<String> {
-    members
-        .iter()
-        .rev()
-        .find(|member| member.key.text == field)
-        .and_then(|member| telling::said(member.value))
+    members.iter().rev().find(|member| member.key.text == field).and_then(|member| said(member.value))
 }
 
 impl Counted {
@@ -147,7 +143,7 @@ impl Counted {
         let Some(member) = members.iter().rev().find(|member| member.key.text == field) else { return };
         let elements = json::elements(member.value).unwrap_or_else(|| vec![member.value]);
         for element in elements {
-            match telling::said(element) {
+            match said(element) {
                 Some(text) => drop(self.texts.insert(text)),
                 None => self.others += usize::from(element.starts_with('{')),
             }

@@ -319,7 +319,10 @@ fn works(model: &Model, marked: &[u32], command: Command) -> bool {
         Command::NextUndecided if search::is_on(model) => true,
         Command::NextUndecided => {
             let here = model.here().filter(|slot| slot.is_pending() && !staged(slot));
-            model.history.open.is_none() && model.undecided() > usize::from(here.is_some())
+            let is_undecided = |index| queue.slot(index).is_some_and(|it| it.is_pending() && !staged(it));
+            model.history.open.is_none()
+                && model.undecided() > usize::from(here.is_some())
+                && (queue.shown().is_none() || queue.after_cursor().take(LOOKED_AT).any(is_undecided))
         }
         Command::Zoom => model.screen.zoom || model.here().is_some(),
         Command::NextTab => model.here().is_some(),

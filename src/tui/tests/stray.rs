@@ -364,7 +364,7 @@ fn ignored_keys_change_nothing() {
                 noise.rest(400);
 
                 let message = noise.desk.message();
-                assert!(message.starts_with("ignored "), "{text:?} at {gap} after {before:?}: {message}");
+                assert!(message.starts_with("Ignored "), "{text:?} at {gap} after {before:?}: {message}");
                 assert_eq!(left_behind(&noise.desk), was, "{text:?} at {gap} after {before:?}");
                 assert_eq!(noise.desk.staged(), staged, "{text:?}");
             }
