@@ -211,11 +211,11 @@ fn assert_steady(inbox: &mut Pty) {
     let (before, drawn) = calm(inbox);
     inbox.send("\x0c");
     eventually("it is drawn again", || (frames(inbox) > drawn).then_some(()));
-    // Clocks and countdowns are outside the panes; ages are inside.
+    // Clocks and countdowns are outside the panes; ages and the marks of unread rows are inside.
     let panes = |screen: &str| -> Vec<String> {
         let rows: Vec<&str> = screen.lines().collect();
         let panes = rows.get(2..rows.len().saturating_sub(3)).unwrap_or_default();
-        panes.iter().map(|row| row.replace("<1m", " 1m").trim_end().to_owned()).collect()
+        panes.iter().map(|row| row.replace("<1m", " 1m").replace('•', "·").trim_end().to_owned()).collect()
     };
     let drawn_again = inbox.screen();
     let after = if panes(&drawn_again) == panes(&before) { drawn_again } else { calm(inbox).0 };

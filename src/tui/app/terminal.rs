@@ -4,6 +4,7 @@ use std::io;
 use std::io::{IsTerminal as _, Stdout, Write as _};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use crossterm::cursor::Show;
@@ -158,10 +159,18 @@ impl Drop for Screen {
     }
 }
 
+/// Time in which the opener of a terminal sets its size. `docker exec` does so after the start.
+const SIZED: Duration = Duration::from_millis(500);
+const GLANCE: Duration = Duration::from_millis(20);
+
 /// Checks that standard input and output are terminals of a known size.
 pub(crate) fn check(opens: StartView) -> Result<(), NoTerminal> {
     match opens {
         _ if io::stdin().is_terminal() && io::stdout().is_terminal() => {
+            let end = Instant::now() + SIZED;
+            while environment::size().is_none() && Instant::now() < end {
+                std::thread::sleep(GLANCE);
+            }
             environment::size().map(drop).ok_or(NoTerminal::Size)
         }
         StartView::Inbox => Err(NoTerminal::Inbox),
