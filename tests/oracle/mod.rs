@@ -6,12 +6,20 @@ use vte::{Params, Parser, Perform};
 /// What is not allowed in these bytes; empty when all is well.
 pub(crate) fn judge(bytes: &[u8]) -> Vec<String> {
     let mut judge = Judge::default();
-    Parser::new().advance(&mut judge, bytes);
+    let text = String::from_utf8_lossy(bytes);
+    let text = RESETS.iter().fold(text.into_owned(), |text, reset| text.replace(reset, ""));
+    Parser::new().advance(&mut judge, text.as_bytes());
     if std::str::from_utf8(bytes).is_err() {
         judge.bad.push("not UTF-8".to_owned());
     }
     judge.bad
 }
+
+/// What a session sends as a whole when it takes the terminal, because another program may have left it in any mode.
+const RESETS: [&str; 2] = [
+    "\x1b(B\x0f",
+    "\x1b[>4m\x1b[0m\x1b[4l\x1b[?6l\x1b[r\x1b[?1l\x1b>\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1015l\x1b[?1016l",
+];
 
 #[derive(Default)]
 struct Judge {
@@ -126,6 +134,8 @@ fn the_judge_knows_good_from_bad() {
         "\u{1b}]0;approved\u{7}",
         "\u{1b}]8;;x\u{7}",
         "\u{1b}[6n",
+        "\u{1b}[4l",
+        "\u{1b}>",
         "\u{1b}[?47l",
         "\u{1b}c",
         "\u{1b}P$q\u{1b}\\",

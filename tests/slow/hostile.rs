@@ -161,7 +161,7 @@ fn review(inbox: &mut Pty, count: usize) {
     inbox.send("/");
     inbox.send("fails\r");
     inbox.wait("this one fails");
-    inbox.send("]zG");
+    inbox.send("zG");
     inbox.wait("  read   1-");
     inbox.send("\x1ba");
     inbox.wait("staged 1");
