@@ -70,7 +70,7 @@ const MAX_LINES: usize = 600;
 
 /// Lines of code of each room, without tests and comments. A commit that raises one says what the room gives in return.
 const BUDGET: &[(&str, usize)] = &[
-    ("tui", 28_311),
+    ("tui", 28_312),
     ("gate", 13_980),
     ("sources", 7_134),
     ("inbox", 6_333),

@@ -164,6 +164,7 @@ const SIZED: Duration = Duration::from_millis(500);
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// Checks that standard input and output are terminals of a known size.
+#[expect(clippy::disallowed_methods, reason = "nothing else runs before the first frame")]
 pub(crate) fn check(opens: StartView) -> Result<(), NoTerminal> {
     match opens {
         _ if io::stdin().is_terminal() && io::stdout().is_terminal() => {
