@@ -221,11 +221,20 @@ async fn doctor_reports_buffered_events() {
     let good = (Verdict::Good, "the stream opens, and events come at once".to_owned());
     assert_eq!(told(checked(gate(), "identity", briefing, long).await), good);
     assert_eq!(told(checked(dendrux(), "identity", briefing, long).await), good);
-    for (sent, end) in [(Some(""), "opens, and then nothing comes"), (None, "does not open")] {
-        let (verdict, found) = told(checked(gate(), "identity", sent, short).await);
-        assert_eq!(verdict, Verdict::Warn);
-        assert!(found.starts_with(&format!("events are held back (the stream {end}")), "{found}");
-    }
+    let (verdict, found) = told(checked(gate(), "identity", None, short).await);
+    assert_eq!(verdict, Verdict::Warn);
+    assert!(found.starts_with("events are held back (the stream does not open"), "{found}");
+    let mut limit = short;
+    let (verdict, found) = loop {
+        let told = told(checked(gate(), "identity", Some(""), limit).await);
+        // A busy machine may take longer to open it.
+        if limit > long || !told.1.contains("does not open") {
+            break told;
+        }
+        limit *= 2;
+    };
+    assert_eq!(verdict, Verdict::Warn);
+    assert!(found.starts_with("events are held back (the stream opens, and then nothing comes"), "{found}");
     let half = checked(gate(), "identity", Some("event: briefing\ndata: {"), short).await;
     assert!(half.found.starts_with("events are held back"), "{}", half.found);
     let quiet = checked(hints(), "identity", Some(""), long).await;
