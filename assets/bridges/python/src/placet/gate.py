@@ -801,6 +801,7 @@ class Call:
         self._approved: ToolInput = {}
         self._timeout, self._lease = timeout, lease
         self._fence: Any = None
+        self._proposal: Optional[Dict[str, Any]] = None
         self._over = threading.Event()
         self._renewer: Optional["asyncio.Future[None]"] = None
         self._key: Optional[Token[str]] = None
@@ -819,7 +820,7 @@ class Call:
         except BaseException as error:
             if self._is_left_open(error):
                 with contextlib.suppress(Exception):
-                    self._gate._run(self._gate._withdrawn(self.id))
+                    self._gate._run(self._dropped())
             raise
         threading.Thread(target=self._gate._run, args=(self._renewed(), self._over.wait), daemon=True).start()
         return self
@@ -837,7 +838,7 @@ class Call:
         except BaseException as error:
             if self._is_left_open(error):
                 with contextlib.suppress(Exception):
-                    await self._gate._in_any_case(self._gate._withdrawn(self.id))
+                    await self._gate._in_any_case(self._dropped())
             raise
         self._renewer = asyncio.ensure_future(self._gate._arun(self._renewed()))
         return self
@@ -855,8 +856,8 @@ class Call:
         """Proposes, waits and claims; what is claimed."""
         gate, timeout = self._gate, self._timeout
         deadline = float("inf") if timeout is None else time.monotonic() + timeout
-        proposal = yield from gate._proposal(self._shown, _input(self._given), self._ids)
-        self.id = yield from gate._recorded(proposal)
+        self._proposal = yield from gate._proposal(self._shown, _input(self._given), self._ids)
+        self.id = yield from gate._recorded(self._proposal)
         try:
             decided = yield from gate._waited(self.id, None if timeout is None else deadline - time.monotonic(), "decided")
         except TimeoutError:
@@ -890,7 +891,13 @@ class Call:
 
     def _is_left_open(self, error: BaseException) -> bool:
         """Nobody waits any more for a decision that may still come."""
-        return bool(self.id) and self._fence is None and not isinstance(error, Exception)
+        return self._proposal is not None and self._fence is None and not isinstance(error, Exception)
+
+    def _dropped(self) -> Steps[None]:
+        """Withdraws the call. If the answer to its proposal was lost, the same proposal under its key names the action."""
+        if self._proposal is not None and not self.id:
+            self.id = yield from self._gate._recorded(self._proposal)
+        yield from self._gate._withdrawn(self.id)
 
     def _renewed(self) -> Steps[None]:
         """Keeps the lease while the block runs."""
