@@ -18,11 +18,15 @@ const ESC: u8 = 0x1b;
 const KEPT: usize = 256;
 /// This many characters in one read count as a paste.
 const PASTED: usize = 32;
+/// Bytes that are kept of a paste; the rest is cut.
+const PASTE_MAX: usize = 16 << 20;
 const PASTE_END: &[u8] = b"\x1b[201~";
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TerminalInput {
     Event(Event),
+    /// A character right after ESC: an Alt chord, or Esc and a key in one read.
+    Escaped(KeyEvent),
     Background(Rgb),
 }
 
@@ -76,7 +80,7 @@ impl Decoder {
         match held.as_slice() {
             [ESC] => heard.push(key(KeyCode::Esc, KeyModifiers::NONE)),
             [ESC, byte] if !self.is_8_bit => ground(*byte, KeyModifiers::ALT, &mut heard),
-            [ESC | 0x80..=0xff, ..] | [b'[', b'?' | b'>' | b'=', ..] => {}
+            [ESC | 0x80..=0xff, ..] | [b'[', b'<' | b'?' | b'>' | b'=', ..] => {}
             // An arrow key without its first byte.
             [b'[', letter] if letter.is_ascii_alphabetic() => {}
             typed => {
@@ -95,6 +99,9 @@ impl Decoder {
                 text.truncate(text.len() - PASTE_END.len());
                 heard.push(pasted(text));
                 self.pasted = None;
+            } else if text.len() > PASTE_MAX {
+                // Only the end mark matters now.
+                text.remove(PASTE_MAX - PASTE_END.len());
             }
             return;
         }
@@ -106,16 +113,30 @@ impl Decoder {
             [] => self.begins(byte, heard),
             [0xc2] if (0x80..=0x9f).contains(&byte) => self.control(byte),
             [ESC] => self.escaped(byte, heard),
-            [ESC, b'O'] => {
-                self.held.clear();
-                let enter = (byte == b'M').then(|| key(KeyCode::Enter, KeyModifiers::NONE));
-                heard.extend(enter.or_else(|| letter(byte, KeyModifiers::NONE, KeyEventKind::Press)));
-            }
+            // Old terminals put the modifiers between.
+            [ESC, b'O', ..] if byte.is_ascii_digit() && self.held.len() < 4 => self.held.push(byte),
+            [ESC, b'O', ..] => self.function(byte, heard),
+            [ESC, 0xc2..=0xf4, ..] => self.escaped_character(byte, heard),
             [ESC, b'[', ..] => self.parameter(byte, heard),
             [ESC, ..] => self.text(byte, heard),
             [0x80..=0xff, ..] => self.character(byte, heard),
             _ => self.without_escape(byte, heard),
         }
+    }
+
+    /// Handles the byte after `ESC O` and modifiers.
+    fn function(&mut self, byte: u8, heard: &mut Vec<TerminalInput>) {
+        let held = std::mem::take(&mut self.held);
+        if byte == ESC {
+            return self.begins(byte, heard);
+        }
+        let mask = std::str::from_utf8(held.get(2..).unwrap_or_default()).unwrap_or_default();
+        let Some((modifiers, kind)) = pressed(mask) else { return };
+        heard.extend(match byte {
+            b'M' => Some(event(KeyCode::Enter, modifiers, kind)),
+            b'R' => Some(event(KeyCode::F(3), modifiers, kind)),
+            _ => letter(byte, modifiers, kind),
+        });
     }
 
     /// Handles a byte outside any sequence.
@@ -141,6 +162,7 @@ impl Decoder {
         match byte {
             ESC => heard.push(key(KeyCode::Esc, KeyModifiers::NONE)),
             b'[' | b'O' | b'P' | b'X' | b']' | b'^' | b'_' => self.held.push(byte),
+            0xc2..=0xf4 => self.held.push(byte),
             0x80.. => {
                 self.held.clear();
                 heard.push(key(KeyCode::Esc, KeyModifiers::NONE));
@@ -207,20 +229,33 @@ impl Decoder {
 
     /// Handles the next byte of a character outside ASCII.
     fn character(&mut self, byte: u8, heard: &mut Vec<TerminalInput>) {
-        if !(0x80..0xc0).contains(&byte) {
-            self.held.clear();
-            return self.begins(byte, heard);
-        }
         self.held.push(byte);
-        let length = match self.held.first() {
-            Some(..0xe0) => 2,
-            Some(..0xf0) => 3,
-            _ => 4,
-        };
-        if self.held.len() == length {
-            let held = std::mem::take(&mut self.held);
-            let typed = std::str::from_utf8(&held).ok().and_then(|typed| typed.chars().next());
-            heard.extend(typed.map(|typed| character(typed, KeyModifiers::NONE)));
+        match whole(&self.held) {
+            Whole::Not => {}
+            Whole::Character(typed) => {
+                self.held.clear();
+                heard.push(character(typed, KeyModifiers::NONE));
+            }
+            Whole::Broken => {
+                self.held.clear();
+                self.begins(byte, heard);
+            }
+        }
+    }
+
+    /// The same after ESC.
+    fn escaped_character(&mut self, byte: u8, heard: &mut Vec<TerminalInput>) {
+        self.held.push(byte);
+        match whole(self.held.get(1..).unwrap_or_default()) {
+            Whole::Not => {}
+            Whole::Character(typed) => {
+                self.held.clear();
+                heard.push(character(typed, KeyModifiers::ALT));
+            }
+            Whole::Broken => {
+                self.held.clear();
+                self.begins(byte, heard);
+            }
         }
     }
 
@@ -230,12 +265,14 @@ impl Decoder {
         let is_letter = byte.is_ascii_alphabetic();
         let is_reply = |it: &u8| matches!(it, b';' | b'?' | b'>' | b'=' | b'n');
         match self.held.as_slice() {
-            [b'[', .., _] if is_letter && self.held.iter().any(is_reply) => self.held.clear(),
-            [b'[', b'?' | b'>' | b'=' | b'0'..=b'9', rest @ ..]
+            [b'[', b'0'..=b'?', ..] if is_letter && self.held.iter().any(is_reply) => self.held.clear(),
+            [b'[', b'<' | b'?' | b'>' | b'=' | b'0'..=b'9', rest @ ..]
                 if rest.iter().all(|it| (0x20..0x40).contains(it)) && rest.len() < KEPT => {}
             [b'[', _] if is_letter => {}
             [b']', number @ .., b';'] | [b']', number @ ..]
-                if number.len() < 5 && number.iter().all(u8::is_ascii_digit) =>
+                if number.len() < 5
+                    && number.iter().all(u8::is_ascii_digit)
+                    && (byte != b';' || !number.is_empty()) =>
             {
                 if byte == b';' {
                     self.held.insert(0, ESC);
@@ -271,13 +308,32 @@ fn ground(byte: u8, alt: KeyModifiers, heard: &mut Vec<TerminalInput>) {
     });
 }
 
+enum Whole {
+    Not,
+    Character(char),
+    /// The last byte does not belong to it.
+    Broken,
+}
+
+/// Reads the bytes of one character so far.
+fn whole(bytes: &[u8]) -> Whole {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.chars().next().map_or(Whole::Not, Whole::Character),
+        Err(error) if error.error_len().is_none() => Whole::Not,
+        Err(_) => Whole::Broken,
+    }
+}
+
 fn key(code: KeyCode, modifiers: KeyModifiers) -> TerminalInput {
     TerminalInput::Event(Event::Key(KeyEvent::new(code, modifiers)))
 }
 
 fn character(typed: char, alt: KeyModifiers) -> TerminalInput {
     let shift = if typed.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
-    key(KeyCode::Char(typed), alt | shift)
+    if alt.is_empty() {
+        return key(KeyCode::Char(typed), shift);
+    }
+    TerminalInput::Escaped(KeyEvent::new(KeyCode::Char(typed), alt | shift))
 }
 
 fn pasted(text: &[u8]) -> TerminalInput {

@@ -10,13 +10,15 @@ use rustix::io::Errno;
 use tokio::sync::mpsc;
 
 use crate::domain::Timestamp;
+use crate::tui::decide::state::Guard;
 
 use super::clock::now;
 use super::decoder::{Decoder, Holds, TerminalInput};
 
 const STOPS: Duration = Duration::from_millis(500);
-/// Time after which a lone ESC is a key.
-const KEY: Duration = Duration::from_millis(20);
+/// Time after which a lone ESC is a key. A key before it must not stand alone by then.
+const KEY: Duration = Duration::from_millis(10);
+const _: () = assert!(KEY.as_millis() < Guard::ALONE as u128);
 /// Time after its last byte until an unfinished sequence is dropped.
 const SEQUENCE: Duration = Duration::from_secs(1);
 /// Time after which an unfinished paste is taken as it is.

@@ -201,25 +201,25 @@ impl App {
     }
 
     fn woke(&mut self, woken: Woken, burst: &mut Vec<Msg>) -> anyhow::Result<Option<LeftBy>> {
+        // Keys come before what happened later, because a confirmation must know of keys that followed.
+        if !matches!(woken, Woken::Key(_) | Woken::End(_) | Woken::Continued)
+            && let Some(by) = self.take_keys()?
+        {
+            return Ok(Some(by));
+        }
         Ok(match woken {
             Woken::Key(None) => Some(LeftBy::Hangup),
             Woken::Key(Some((at, heard))) => match meant(heard) {
                 Some(what) => self.key(Msg { at, what })?,
                 None => None,
             },
-            Woken::Msgs => match self.take_keys()? {
-                None => self.take_all(burst)?,
-                end => end,
-            },
+            Woken::Msgs => self.take_all(burst)?,
             Woken::Frame => self.frame()?,
             // A terminal may vanish without notice.
             Woken::Second if !is_there() => Some(LeftBy::Hangup),
             Woken::Second => {
                 self.ticked = Instant::now();
-                match self.take_keys()? {
-                    None => self.take(What::Tick)?,
-                    end => end,
-                }
+                self.take(What::Tick)?
             }
             Woken::Stumbled => self.take(What::Stumbled)?,
             Woken::Continued => self.resume()?,
@@ -242,7 +242,6 @@ impl App {
         self.ticked + rest.max(SECOND)
     }
 
-    /// Handles waiting keys before a tick, because a confirmation must know of keys that followed.
     fn take_keys(&mut self) -> anyhow::Result<Option<LeftBy>> {
         for _ in 0..BURST {
             let Some((at, heard)) = self.keys.as_mut().and_then(Keys::waiting) else { break };
@@ -256,7 +255,7 @@ impl App {
     }
 
     fn key(&mut self, msg: Msg) -> anyhow::Result<Option<LeftBy>> {
-        self.keyed |= matches!(msg.what, What::Key(_));
+        self.keyed |= matches!(msg.what, What::Key(_) | What::Escaped(_));
         self.update(msg)
     }
 
@@ -400,6 +399,7 @@ async fn next_frame(dirty: bool, frames: [Option<Instant>; 2], apart: Duration) 
 fn meant(heard: TerminalInput) -> Option<What> {
     let event = match heard {
         TerminalInput::Event(event) => event,
+        TerminalInput::Escaped(key) => return Some(What::Escaped(key)),
         TerminalInput::Background(colour) => return Some(What::Background(colour)),
     };
     match event {

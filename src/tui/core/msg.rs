@@ -39,6 +39,8 @@ pub(crate) struct Msg {
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     Key(KeyEvent),
+    /// An Alt chord, or Esc and a key in one read, which legacy terminals send alike.
+    Escaped(KeyEvent),
     /// A line typed in plain mode.
     Intent(Intent),
     Paste(String),

@@ -65,7 +65,8 @@ pub(crate) fn handle(model: &mut Model, msg: Msg) {
     dashboard::update::feed(model, &msg.what);
     people::update::feed(model, &msg.what);
     let brings = matches!(msg.what, What::Synced(..) | What::Resize(..));
-    let moves = matches!(msg.what, What::Key(_) | What::Intent(_) | What::Mouse(_)) || waited(model);
+    let moves = matches!(msg.what, What::Key(_) | What::Escaped(_) | What::Intent(_) | What::Mouse(_))
+        || waited(model);
     let stood = if moves { model.queue.cursor().cloned() } else { None };
     if decide::update::is_busy(model) && !leaves_the_draft_alone(model, &msg.what) {
         decide::update::finish_all(model);
@@ -172,7 +173,8 @@ fn route(model: &mut Model, what: What) {
     match what {
         What::Key(key) => pressed(model, key),
         What::Intent(given) => intent::given(model, given),
-        What::Paste(text) => pasted(model, &text),
+        What::Paste(text) => paste(model, &text),
+        What::Escaped(key) => escaped(model, key),
         What::Resize(width, height) => model.screen.size = Size::new(width, height),
         What::Mouse(event) => window::mouse(model, event),
         What::Focus(in_front) => window::focus(model, in_front),
@@ -263,6 +265,26 @@ fn drawn(model: &mut Model, sheet: SheetLines) {
     preview::update::note_on_screen(model, false);
 }
 
+/// Keys close to a paste belong to it: its first or last characters may have been read apart.
+fn paste(model: &mut Model, text: &str) {
+    let_through(model);
+    model.decide.waiting.clear();
+    confirm_guard::absorbed(model);
+    model.decide.guard.pasted(model.now);
+    pasted(model, text);
+}
+
+/// Handles an Alt chord of a terminal without the kitty keyboard protocol. Where text is typed, it is Esc and a key right
+/// after it, unless it is bound.
+fn escaped(model: &mut Model, key: KeyEvent) {
+    let chord = Chord::from(key);
+    if types_in(model, chord) && !is_bound(model, chord) {
+        pressed(model, KeyEvent::from(KeyCode::Esc));
+        return pressed(model, KeyEvent { modifiers: key.modifiers - KeyModifiers::ALT, ..key });
+    }
+    pressed(model, key);
+}
+
 fn pressed(model: &mut Model, key: KeyEvent) {
     // Some terminals report releases, which must not decide a second time.
     if key.kind == KeyEventKind::Release || model.screen.leaving {
@@ -270,14 +292,6 @@ fn pressed(model: &mut Model, key: KeyEvent) {
     }
     model.list.touched = true;
     let chord = Chord::from(key);
-    let escaped = key.modifiers - KeyModifiers::SHIFT == KeyModifiers::ALT;
-    if let (KeyCode::Char(_), true) = (key.code, escaped && types_in(model, chord) && !is_bound(model, chord))
-    {
-        // Without an extended keyboard protocol, Esc and a key right after it arrive as one chord.
-        let plain = KeyEvent { modifiers: key.modifiers - KeyModifiers::ALT, ..key };
-        pressed(model, KeyEvent::from(KeyCode::Esc));
-        return pressed(model, plain);
-    }
     let_through(model);
     let pasteable = matches!(key.code, KeyCode::Char(_) | KeyCode::Enter | KeyCode::Tab);
     model.decide.guard.pressed(model.now, pasteable);

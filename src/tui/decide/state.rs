@@ -196,6 +196,11 @@ impl Guard {
         true
     }
 
+    /// Notes a paste, of which parts may come as keys.
+    pub(crate) fn pasted(&mut self, now: Timestamp) {
+        (self.run, self.hasty, self.last_pressed) = (BURST, true, Some(now));
+    }
+
     /// Notes a key; counts those that a paste can contain.
     pub(crate) fn pressed(&mut self, now: Timestamp, is_char: bool) {
         self.hasty = self.is_close(now);

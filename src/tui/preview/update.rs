@@ -512,7 +512,7 @@ pub(crate) fn forget(model: &mut Model) {
 /// Runs before every message: counts the time that passed.
 pub(crate) fn time_passed(model: &mut Model, what: &What) {
     let looked = model.reader.time.pass(model.now);
-    if matches!(what, What::Key(_) | What::Mouse(_) | What::Paste(_) | What::Intent(_)) {
+    if matches!(what, What::Key(_) | What::Escaped(_) | What::Mouse(_) | What::Paste(_) | What::Intent(_)) {
         model.reader.time.touch(model.now);
     }
     save(model, looked);

@@ -173,6 +173,7 @@ fn reply(desk: &mut Desk, with: u8) {
     for heard in heard {
         match heard {
             TerminalInput::Background(colour) => desk.say(What::Background(colour)),
+            TerminalInput::Escaped(key) => desk.say(What::Escaped(key)),
             TerminalInput::Event(event) => hear(desk, event),
         }
     }

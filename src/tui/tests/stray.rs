@@ -79,6 +79,8 @@ impl Noise {
     fn hear(&mut self, heard: &TerminalInput) {
         match heard {
             TerminalInput::Event(Event::Key(key)) => self.desk.say(What::Key(*key)),
+            TerminalInput::Escaped(key) => self.desk.say(What::Escaped(*key)),
+            TerminalInput::Event(Event::Paste(text)) => self.desk.say(What::Paste(text.clone())),
             TerminalInput::Event(_) => {}
             TerminalInput::Background(rgb) => self.desk.say(What::Background(*rgb)),
         }
@@ -87,6 +89,26 @@ impl Noise {
     fn nothing_sent(&mut self, after: &str) {
         self.rest(4_000);
         assert!(self.desk.submitted.is_empty(), "{after} sent {:?}", self.desk.submitted);
+    }
+}
+
+/// A read ends anywhere in a paste without brackets, so that a part comes as keys and another as one event.
+#[test]
+fn g8_unbracketed_paste_in_parts_confirms_nothing() {
+    for text in [format!("y{}", "x".repeat(50)), format!("{}y", "x".repeat(50)), "y".repeat(51)] {
+        for cut in 0..=text.len() {
+            for staged in ["as", "a"] {
+                let mut noise = Noise::new(staged);
+                let (reviews, was) = (noise.desk.model.modal.is_some(), noise.desk.staged());
+                for part in [&text.as_bytes()[..cut], &text.as_bytes()[cut..]] {
+                    for heard in noise.decoder.take(part) {
+                        noise.hear(&heard);
+                    }
+                }
+                noise.nothing_sent(&format!("{text:?} cut at {cut}"));
+                assert_eq!(noise.desk.staged(), was, "{text:?} cut at {cut}, on the review: {reviews}");
+            }
+        }
     }
 }
 
@@ -391,7 +413,7 @@ fn escape_and_a_key_in_one_read_both_count() {
         let before = desk.here();
         desk.wait(500);
 
-        desk.say(What::Key(alt('j')));
+        desk.say(What::Escaped(alt('j')));
         desk.stands_alone();
         // Esc clears what is typed in the help, and closes it then.
         desk.press(if open == "?" { "<Esc>" } else { "" });
@@ -404,12 +426,20 @@ fn escape_and_a_key_in_one_read_both_count() {
         assert!(desk.model.queue.shown().is_none(), "{open}");
         assert_ne!(desk.here(), before, "{open}");
     }
+    for place in ["/xyz", "X", "e"] {
+        let mut desk = Desk::new(100, 30, few(9));
+        desk.press(place);
+        desk.say(What::Key(alt('a')));
+        desk.stands_alone();
+        assert!(desk.model.modal.is_some() && desk.staged().is_empty(), "{place}: a chord is no Esc");
+    }
     for place in ["", "<Tab>", "as", "gw"] {
         let mut desk = Desk::new(100, 30, few(9));
         desk.press(place);
         desk.wait(500);
         let (was, staged) = (left_behind(&desk), desk.staged());
         for c in ['a', 'x', 'y', 'j', 'q', 's'] {
+            desk.say(What::Escaped(alt(c)));
             desk.say(What::Key(alt(c)));
             desk.stands_alone();
         }

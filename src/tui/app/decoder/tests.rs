@@ -79,7 +79,7 @@ fn replies_are_never_keys_in_any_form() {
 #[test]
 fn reply_without_its_first_byte_is_no_key() {
     // These look like typed words.
-    for reply in REPLIES.iter().filter(|reply| !reply.starts_with("\x1b^")) {
+    for reply in REPLIES.iter().chain(&["\x1b[<65;10;5M"]).filter(|reply| !reply.starts_with("\x1b^")) {
         for at_once in 1..reply.len() {
             assert_eq!(heard(&reply.as_bytes()[1..], at_once), [typed('j'), typed('j')], "{reply:?}");
         }
@@ -125,6 +125,10 @@ fn keys_are_read_as_terminals_send_them() {
         ("\x1b[6;3~", KeyCode::PageDown, M::ALT),
         ("\x1b[3~", KeyCode::Delete, M::NONE),
         ("\x1bOP", KeyCode::F(1), M::NONE),
+        ("\x1bOR", KeyCode::F(3), M::NONE),
+        ("\x1bO2S", KeyCode::F(4), M::SHIFT),
+        ("\x1bO5A", KeyCode::Up, M::CONTROL),
+        ("\x1b[97;3u", KeyCode::Char('a'), M::ALT),
         ("\x1b[[A", KeyCode::F(1), M::NONE),
         ("\x1b[15~", KeyCode::F(5), M::NONE),
         ("\x1b[24~", KeyCode::F(12), M::NONE),
@@ -134,7 +138,6 @@ fn keys_are_read_as_terminals_send_them() {
         ("\x1b[97;5u", KeyCode::Char('a'), M::CONTROL),
         ("\x1b[97:65;2u", KeyCode::Char('A'), M::NONE),
         ("\x1b[57405u", KeyCode::Char('6'), M::NONE),
-        ("\x1ba", KeyCode::Char('a'), M::ALT),
         ("\x1b\x7f", KeyCode::Backspace, M::ALT),
         ("\x08", KeyCode::Backspace, M::NONE),
         ("\x7f", KeyCode::Backspace, M::NONE),
@@ -156,12 +159,39 @@ fn keys_are_read_as_terminals_send_them() {
 }
 
 #[test]
+fn character_after_escape_is_told_apart_from_a_chord() {
+    for typed_after in ['a', 'A', 'ü', '重'] {
+        let text = format!("\x1b{typed_after}");
+        for at_once in 1..=text.len() {
+            let heard = heard(text.as_bytes(), at_once);
+            assert_eq!(
+                heard,
+                [character(typed_after, KeyModifiers::ALT), typed('j'), typed('j')],
+                "{text:?}"
+            );
+            assert!(matches!(heard[0], TerminalInput::Escaped(_)));
+        }
+    }
+    assert_eq!(heard(b"\x1bO\x1b[A", 1)[0], key(KeyCode::Up, KeyModifiers::NONE), "ESC begins again");
+}
+
+#[test]
+fn endless_paste_is_bounded() {
+    let mut decoder = Decoder::default();
+    decoder.take(b"\x1b[200~");
+    decoder.take(&vec![b'x'; PASTE_MAX + 100]);
+    assert!(decoder.pasted.as_ref().unwrap().len() <= PASTE_MAX);
+    assert_eq!(decoder.take(PASTE_END).len(), 1, "its end is seen");
+    assert_eq!(decoder.take(b"j"), [typed('j')]);
+}
+
+#[test]
 fn lone_beginnings_are_keys_after_a_rest() {
     use KeyModifiers as M;
     for (bytes, wants) in [
         ("\x1b", vec![key(KeyCode::Esc, M::NONE)]),
         ("\x1b\x1b", vec![key(KeyCode::Esc, M::NONE); 2]),
-        ("\x1b]", vec![key(KeyCode::Char(']'), M::ALT)]),
+        ("\x1b]", vec![character(']', M::ALT)]),
         ("[", vec![typed('[')]),
         ("P", vec![key(KeyCode::Char('P'), M::SHIFT)]),
         ("_", vec![typed('_')]),
@@ -177,7 +207,20 @@ fn lone_beginnings_are_keys_after_a_rest() {
 
 #[test]
 fn text_that_looks_like_a_reply_at_first_is_text() {
-    for text in ["Please [ship] it", "P1 first", "P>Q", "[x] done", "]]", "_Go", "[12] of [13]", "[]"] {
+    for text in [
+        "Please [ship] it",
+        "P1 first",
+        "P>Q",
+        "[x] done",
+        "]]",
+        "_Go",
+        "[12] of [13]",
+        "[]",
+        "a[1]; b",
+        "[note]",
+        "[any]",
+        "];x",
+    ] {
         let mut decoder = Decoder::default();
         let mut heard = decoder.take(text.as_bytes());
         heard.extend(decoder.quiet());
