@@ -26,8 +26,8 @@ executor = "command"
 argv = ["true"]
 "#;
 
-/// Names that may be scanned: workspaces, tokens, migrations, and a statement's constants. Aliases are not exempt, or one
-/// could hide a growing table. The plan lists the steps of subqueries separately.
+/// Names that may be scanned: workspaces, tokens, migrations, and a statement's constants. Aliases of tables are not
+/// exempt, or one could hide a growing table. The plan lists the steps of subqueries separately.
 /// The last four are not tables: they have the rows that a request names, or the result of a subquery.
 const SMALL: [&str; 9] = [
     "heads",

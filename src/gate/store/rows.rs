@@ -61,7 +61,7 @@ macro_rules! select {
             $head,
             light_columns!(apart),
             ", CASE WHEN a.effective_digest <> a.digest AND a.size <= 65536 THEN \
-             (SELECT p.input || '\u{1f}' || p.user_edits FROM payloads p WHERE p.seq = a.seq) END",
+             (SELECT p.input || '\u{1f}' || p.user_edits FROM payloads p WHERE p.seq = a.seq AND length(p.user_edits) <= 65536) END",
             $($tail)+
         )
     };

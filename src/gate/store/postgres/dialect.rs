@@ -22,11 +22,12 @@ impl Sql for Conn {
     const GUARDS_GONE: &'static str = "SELECT guard AS name FROM (VALUES ('audit_is_never_changed'), ('audit_is_never_cut')) AS guards (guard) \
          EXCEPT SELECT tgname::text FROM pg_trigger WHERE tgrelid = 'audit'::regclass AND tgenabled = 'O'";
     /// The server keeps on its disk what does not fit its memory. A server that only reads has cursors, too.
-    const SORT_PRUNED: &'static [&'static str] =
-        &["DECLARE pruned NO SCROLL CURSOR FOR SELECT a.workspace, a.revision, g.value ->> 'id' AS id, \
+    const SORT_PRUNED: &'static [&'static str] = &[
+        "DECLARE pruned NO SCROLL CURSOR FOR SELECT a.workspace, a.revision, COALESCE(g.value ->> 'id', '') AS id, \
          COALESCE(g.value ->> 'record', '') AS record \
          FROM audit a, jsonb_array_elements(a.details::jsonb -> 'actions') AS g (value) \
-         WHERE a.action IS NULL AND a.kind = 'pruned' ORDER BY (g.value ->> 'id') COLLATE \"C\""];
+         WHERE a.action IS NULL AND a.kind = 'pruned' ORDER BY COALESCE(g.value ->> 'id', '') COLLATE \"C\"",
+    ];
 
     fn next_pruned(_: i64) -> Statement {
         Statement::new("FETCH 500 FROM pruned")

@@ -20,7 +20,7 @@ impl Sql for SqliteConnection {
     /// In a temporary file, because they may be many. Rows are numbered in their order.
     const SORT_PRUNED: &'static [&'static str] = &[
         "DROP TABLE IF EXISTS temp.pruned",
-        "CREATE TEMP TABLE pruned AS SELECT a.workspace, a.revision, CAST(g.value ->> 'id' AS TEXT) AS id, \
+        "CREATE TEMP TABLE pruned AS SELECT a.workspace, a.revision, COALESCE(CAST(g.value ->> 'id' AS TEXT), '') AS id, \
          COALESCE(CAST(g.value ->> 'record' AS TEXT), '') AS record FROM audit a, \
          json_each(CASE WHEN json_valid(a.details) THEN a.details ELSE '{}' END, '$.actions') g \
          WHERE a.action IS NULL AND a.kind = 'pruned' ORDER BY id",

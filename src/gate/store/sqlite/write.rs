@@ -29,11 +29,11 @@ pub(super) const COUNT_IN: &str = "INSERT INTO outstanding (workspace, batch, to
      ON CONFLICT (workspace, agent, tool) DO UPDATE SET pending = pending + excluded.pending, high = high + excluded.high";
 
 /// Counts actions that are no longer pending out. `?1` is a JSON array of their `seq`. A batch whose oldest action went continues with the
-/// next one.
+/// next one. The `+` takes the type from the column: with it SQLite would walk all pending actions.
 pub(super) const COUNT_OUT: &str = "UPDATE outstanding AS k SET pending = k.pending - g.gone, low = k.low - g.low, \
      medium = k.medium - g.medium, critical = k.critical - g.critical, \
      first_seq = COALESCE((SELECT MIN(a.seq) FROM actions a WHERE a.workspace = k.workspace \
-     AND COALESCE(a.batch, a.id) = k.batch AND a.status = 'pending'), k.first_seq) \
+     AND COALESCE(a.batch, a.id) = +k.batch AND a.status = 'pending'), k.first_seq) \
      FROM (SELECT workspace, COALESCE(batch, id) AS batch, COUNT(*) AS gone, SUM(risk = 'low') AS low, SUM(risk = 'medium') AS medium, \
      SUM(risk = 'critical') AS critical FROM actions WHERE seq IN (SELECT value FROM json_each(?1)) GROUP BY 1, 2) AS g \
      WHERE k.workspace = g.workspace AND k.batch = g.batch; \
