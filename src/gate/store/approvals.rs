@@ -1,7 +1,7 @@
-//! Several people for one action: whose approvals it has, which of them count, and when they are enough. Pure.
+//! Counts the approvals of an action that several people must approve. Pure.
 //!
-//! An approval counts for one content under certain terms. All that count for an action are of different people, none of whom proposed
-//! it, and of the same content: whoever approves another one takes the place of all before.
+//! An approval counts for one content under one set of terms. Each person counts once, the proposer never. An approval
+//! of another content replaces all earlier ones.
 
 use super::columns::Columns;
 use super::{Actor, KeptApproval, StoreError, Stored};
@@ -9,30 +9,29 @@ use crate::domain::subject::is_same_subject;
 use crate::domain::{self, Digest, Edits, PendingAction, RawJson, Row, Timestamp, Untrusted};
 use crate::gate::audit;
 
-/// What exactly is approved.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Approval {
     /// The edits and the input after them; `None` without edits.
     pub(crate) edited: Option<(RawJson, RawJson)>,
     pub(crate) digest: Digest,
     pub(crate) terms: Digest,
-    /// Of the tool, for its risk; a part of the terms.
+    /// Digest of the tool's policy at this risk, a part of the terms.
     pub(crate) policy: Digest,
 }
 
-/// What one more approval comes to.
+/// The state of an action after one more approval.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// Those that count with it. They are enough.
+    /// The approvals that count, including this one. They are enough.
     Enough(Vec<KeptApproval>),
-    /// Those that count with it. More people must approve.
+    /// The approvals that count, including this one. More are needed.
     More(Vec<KeptApproval>),
-    /// This person's approval of this content counts already.
+    /// This person has approved this content already.
     Again,
 }
 
 impl KeptApproval {
-    /// One that is being given; the revision and the moment come with the step.
+    /// Returns an approval without revision and time, which the step sets.
     fn new(approval: &Approval, by: &Actor) -> Self {
         Self {
             revision: 0,
@@ -45,7 +44,6 @@ impl KeptApproval {
         }
     }
 
-    /// As the audit names it.
     pub(crate) fn fingerprint(&self) -> String {
         let edits = self.edits.as_ref().map(audit::fingerprint).unwrap_or_default();
         let Self { revision, subject, effective, terms, policy, .. } = self;
@@ -53,7 +51,7 @@ impl KeptApproval {
     }
 }
 
-/// Counts an approval that may be given, where so many people are needed.
+/// Counts a permitted approval of an action that needs `needed` of them.
 pub(crate) fn count(stored: &Stored, approval: &Approval, by: &Actor, needed: u64) -> Counted {
     let own = |kept: &&KeptApproval| is_same_subject(&kept.subject, &by.subject);
     let mut standing = that_count(stored, approval.digest, approval.terms);
@@ -67,12 +65,11 @@ pub(crate) fn count(stored: &Stored, approval: &Approval, by: &Actor, needed: u6
     if counted.len() as u64 >= needed { Counted::Enough(counted) } else { Counted::More(counted) }
 }
 
-/// Whether enough people approved what is about to run.
 pub(crate) fn are_enough(stored: &Stored, effective: Digest, terms: Digest, needed: u64) -> bool {
     needed <= 1 || that_count(stored, effective, terms).len() as u64 >= needed
 }
 
-/// Nobody twice, and never who proposed it.
+/// Returns the approvals that count: one per person, none by the proposer.
 fn that_count(stored: &Stored, effective: Digest, terms: Digest) -> Vec<&KeptApproval> {
     let mut counted: Vec<&KeptApproval> = Vec::new();
     for kept in &stored.approvals {
@@ -85,10 +82,10 @@ fn that_count(stored: &Stored, effective: Digest, terms: Digest) -> Vec<&KeptApp
     counted
 }
 
-/// Between approvals, and between what is told of one. No text of them holds either: JSON has no such characters, and no subject either.
+/// Separators between approvals, and between the fields of one. Neither JSON nor a subject contains these characters.
 const APART: [char; 2] = ['\u{1e}', '\u{1f}'];
 
-/// Approvals of the action `a`, in no order, for lists: what can be told without reading the action.
+/// Approvals of the action `a` for lists, unordered: the fields that do not need the payload.
 macro_rules! light_approvals {
     () => {
         "(SELECT string_agg(v.revision || '\u{1f}' || v.policy || '\u{1f}' || v.subject, '\u{1e}') \
@@ -96,7 +93,7 @@ macro_rules! light_approvals {
     };
 }
 
-/// The same, whole.
+/// All fields of the approvals of the action `a`.
 macro_rules! whole_approvals {
     () => {
         "(SELECT string_agg(v.revision || '\u{1f}' || v.policy || '\u{1f}' || v.subject || '\u{1f}' || v.at || '\u{1f}' || \
@@ -106,7 +103,7 @@ macro_rules! whole_approvals {
 }
 pub(super) use {light_approvals, whole_approvals};
 
-/// What stands in the column of [`light_approvals`] or [`whole_approvals`], the first approval first.
+/// Splits a column of [`light_approvals`] or [`whole_approvals`] into approvals, oldest first.
 fn split(text: &str) -> Result<Vec<(u64, Vec<&str>)>, StoreError> {
     let [between, within] = APART;
     let one = |text: &'_ str| -> Option<u64> { text.split(within).next()?.parse().ok() };
@@ -118,7 +115,7 @@ fn split(text: &str) -> Result<Vec<(u64, Vec<&str>)>, StoreError> {
 
 const DAMAGED: StoreError = StoreError::Corrupt("an approval that is none");
 
-/// Who approved, for a list: those whose approvals are not from under another policy, while it is pending.
+/// Returns the approvers for a list. Approvals under another policy are left out while the action is pending.
 pub(super) fn names(
     row: &dyn Columns,
     is_pending: bool,
@@ -133,7 +130,6 @@ pub(super) fn names(
     Ok(split(&text)?.into_iter().filter_map(name).collect())
 }
 
-/// All that are kept.
 pub(super) fn kept(row: &dyn Columns) -> Result<Vec<KeptApproval>, StoreError> {
     let Some(text) = row.maybe_text("approvals")? else { return Ok(Vec::new()) };
     split(&text)?.into_iter().map(|(revision, it)| one(revision, &it).ok_or(DAMAGED)).collect()
@@ -141,7 +137,7 @@ pub(super) fn kept(row: &dyn Columns) -> Result<Vec<KeptApproval>, StoreError> {
 
 fn one(revision: u64, fields: &[&str]) -> Option<KeptApproval> {
     let [policy, subject, at, effective, terms, edits] = fields else { return None };
-    // Absent is not empty.
+    // A missing value differs from an empty one.
     let edits = match edits.strip_prefix('=') {
         Some(edits) => Some(RawJson::parse(edits).ok()?),
         None if edits.is_empty() => None,
@@ -158,7 +154,7 @@ fn one(revision: u64, fields: &[&str]) -> Option<KeptApproval> {
     })
 }
 
-/// For who reads the action: those that stand, and of what is settled those that there were.
+/// Returns the approvals of a detail view: those that count while the action is pending, all once it is settled.
 pub(super) fn standing(kept: Vec<KeptApproval>, action: &PendingAction) -> Vec<domain::Approval> {
     let stands = |kept: &KeptApproval| !action.row.status.is_pending() || Some(kept.terms) == action.terms;
     let approval = |kept: KeptApproval| domain::Approval {
@@ -170,7 +166,7 @@ pub(super) fn standing(kept: Vec<KeptApproval>, action: &PendingAction) -> Vec<d
     kept.into_iter().filter(stands).map(approval).collect()
 }
 
-/// What a list tells of them. Nothing where one person is enough, or where it was settled without any.
+/// Returns the approvals of a list row. `None` if one person is enough, or if it was settled without approvals.
 pub(super) fn told(row: &Row, by: Vec<Untrusted>, needed: u64) -> Option<domain::Approvals> {
     let is_told = if row.status.is_pending() { needed > 1 } else { !by.is_empty() };
     is_told.then(|| domain::Approvals { needed: needed.max(by.len() as u64), by })

@@ -1,64 +1,60 @@
-//! What a callback is told of a change, and how far that is.
+//! Callbacks of a proposal, and their delivery.
 
 use crate::domain::Timestamp;
 
-/// What goes along with a proposal and changes nothing of what is decided or run. It is in no digest.
+/// Details of a proposal that do not affect its decision or its run. They are in no digest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// Who is told what becomes of it: a name in the configuration.
+    /// Name of the configured callback that is notified of changes.
     pub(crate) callback: Option<String>,
-    /// The trace that it belongs to, as <https://www.w3.org/TR/trace-context/> has it.
+    /// The trace it belongs to, in the format of <https://www.w3.org/TR/trace-context/>.
     pub(crate) traceparent: Option<String>,
 }
 
-/// One change that a callback is told of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callback {
     pub workspace: String,
     pub revision: u64,
-    /// The receiver's: the same however often it is sent.
+    /// Id for the receiver, the same in every attempt.
     pub id: String,
-    /// Of its table in the configuration.
+    /// Name of its table in the configuration.
     pub name: String,
     pub action: String,
-    /// A word in storage.
     pub status: String,
-    /// Who decided.
     pub who: Option<String>,
     pub at: Timestamp,
     pub traceparent: Option<String>,
-    /// How often it was begun to be sent. A try that ends under an older number changes nothing.
+    /// Number of attempts begun. An attempt that ends under an older number is ignored.
     pub tries: u64,
-    /// When it is sent next; while somebody sends it, until when it is theirs. `None`: it is over.
+    /// Time of the next attempt, or the end of the lease of the current one. `None` if finished.
     pub next_at: Option<Timestamp>,
-    /// Of the last try. Over and without one: it arrived.
+    /// Error of the last attempt. `None` if it was delivered.
     pub error: Option<String>,
     pub ended_at: Option<Timestamp>,
-    /// The receiver of this one asked for time until then; it gets no message before.
+    /// Time until which the receiver asked for a pause. It gets no other message before.
     pub held_until: Option<Timestamp>,
 }
 
-/// What a try came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Delivery {
     Arrived,
-    /// In a sentence of ours; the next try is so many milliseconds away.
+    /// Why it failed, in words of the gate, and the milliseconds until the next attempt.
     Failed {
         why: String,
         pause: i64,
-        /// The receiver asked for this pause, and gets no other message in it.
+        /// The receiver asked for this pause, and gets no other message during it.
         held: bool,
     },
-    /// The receiver wants nothing more.
+    /// The receiver wants no more messages.
     Refused {
         why: String,
     },
 }
 
-/// What a look for callbacks that are too old found.
+/// Numbers of old callbacks that a sweep removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SweptCallbacks {
     pub(crate) given_up: u64,
-    /// No more than some at once: nobody waits long for the writer.
+    /// Limited per call, because other writes wait.
     pub(crate) dropped: u64,
 }

@@ -1,4 +1,4 @@
-//! A row of a database as plain values, whichever database it came from.
+//! A database row as plain values, for both databases.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 
-/// Columns by their names. `maybe_…`: it may be NULL. `lent`: text as it stands there, for what is read by the thousand.
+/// Columns by name. `maybe_…` may be NULL. `lent` borrows text, for rows that are read by the thousand.
 pub(crate) trait Columns {
     fn lent(&self, name: &str) -> Result<Cow<'_, str>, sqlx::Error>;
     fn maybe_lent(&self, name: &str) -> Result<Option<Cow<'_, str>>, sqlx::Error>;

@@ -1,4 +1,4 @@
-//! What a store needs of its gate.
+//! The parts of the gate that a store uses.
 
 use std::sync::Arc;
 
@@ -8,7 +8,6 @@ use crate::gate::tool::Tools;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
-    /// Woken after each commit.
     pub(crate) events: Events,
     pub(crate) clock: Clock,
     pub(crate) tools: Arc<Tools>,

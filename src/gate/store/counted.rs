@@ -1,4 +1,4 @@
-//! What is counted: what a briefing is about, and what is asked of how actions came and went.
+//! The scope of a briefing, and the parameters of a flows query.
 
 use std::collections::HashMap;
 
@@ -6,22 +6,21 @@ use serde::Deserialize;
 
 use crate::domain::{Minute, Timestamp};
 
-/// What is asked of how actions came and went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AskedFlows {
     pub(crate) workspace: String,
-    /// From its first millisecond on.
+    /// The first minute, inclusive.
     pub(crate) from: Minute,
-    /// Tools and reviewers, in the same way.
+    /// The first minute for tools and reviewers, inclusive.
     pub(crate) decided: Minute,
     pub(crate) now: Timestamp,
-    /// Who decided, too.
+    /// Whether to count by reviewer.
     pub(crate) reviewers: bool,
-    /// And their groups: those of each subject, which is folded.
+    /// Groups of each folded subject, to count by group.
     pub(crate) groups: Option<HashMap<String, Vec<String>>>,
 }
 
-/// What a briefing counts: a workspace, or of it only one session, one mission, or what is of both.
+/// The scope of a briefing: a workspace, optionally only one session, one mission, or actions in both.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Counts {
     pub(crate) workspace: String,
@@ -30,19 +29,16 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Everything of a workspace.
     #[cfg(test)]
     pub(crate) fn all(workspace: &str) -> Self {
         Self { workspace: workspace.to_owned(), ..Self::default() }
     }
 
-    /// A part of the workspace only.
     pub(crate) const fn is_narrowed(&self) -> bool {
         self.session.is_some() || self.mission.is_some()
     }
 }
 
-/// Which batches a briefing lists; the oldest are listed first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Batches {
@@ -55,7 +51,6 @@ pub(crate) enum Batches {
 }
 
 impl Batches {
-    /// So many at most.
     pub(crate) const fn most(self) -> usize {
         match self {
             Self::None => 0,

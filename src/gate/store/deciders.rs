@@ -1,4 +1,4 @@
-//! Who decided, and what their groups did: added up from one decision after the other.
+//! Adds up decisions by person and by group.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,15 +8,13 @@ use super::{AskedFlows, StoreError};
 use crate::domain::subject::folded;
 use crate::domain::{Decider, Timestamp};
 
-/// Most decisions that are looked at, the newest.
+/// Maximum number of decisions counted, newest first.
 pub(super) const MOST: usize = 20_000;
 
-/// Decisions so far.
 pub(super) struct Deciders<'a> {
     asked: &'a AskedFlows,
-    /// By folded subject.
     people: BTreeMap<String, Sum>,
-    /// Those in no group are under the empty name, which no group has.
+    /// People without a group are under the empty name, which is no group's name.
     groups: BTreeMap<String, Sum>,
 }
 
@@ -25,7 +23,7 @@ struct Sum {
     waits: Vec<i64>,
 }
 
-/// A decision: who gave it, when, how long its action had waited, and what it was.
+/// One decision: subject, time, milliseconds the action had waited, and kind.
 struct Decision {
     by: String,
     at: Timestamp,
@@ -62,7 +60,7 @@ impl<'a> Deciders<'a> {
         Ok(())
     }
 
-    /// People and groups, those with most decisions first.
+    /// Returns people and groups, those with the most decisions first.
     pub(super) fn told(self) -> (Vec<Decider>, Vec<Decider>) {
         (told(self.people), told(self.groups))
     }

@@ -1,4 +1,4 @@
-//! The rules of a decision: whether it may be made about this action. Pure, and asked inside the deciding transaction.
+//! The rules of a decision: whether it may be made on this action. Pure, and called inside the deciding transaction.
 
 use super::approvals::{self, Approval};
 use super::{Actor, Refused, Ruling, Stored, Verdict};
@@ -6,25 +6,22 @@ use crate::domain::subject::is_same_subject;
 use crate::domain::{Digest, Edits, RawJson, Row, Status, Timestamp, Untrusted, merge};
 use crate::gate::tool::Tools;
 
-/// What a decision comes to.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Judged {
     Approve(Approval),
     Reject,
 }
 
-/// The wall between workspaces.
 pub(crate) fn within(stored: &Stored, by: &Actor) -> Result<(), Refused> {
     let workspace = stored.action.row.workspace.as_ref().map_or("", Untrusted::as_raw);
     if workspace == by.workspace { Ok(()) } else { Err(Refused::Foreign) }
 }
 
-/// Is it their own proposal?
 pub(crate) fn is_proposer(stored: &Stored, by: &Actor) -> bool {
     is_same_subject(&stored.proposer, &by.subject)
 }
 
-/// Who settled it, when, and how; for a refusal that says so.
+/// Returns the refusal for a settled action, with its status, decider and time.
 pub(crate) fn settled(row: &Row) -> Refused {
     Refused::State {
         status: row.status.clone(),
@@ -33,7 +30,6 @@ pub(crate) fn settled(row: &Row) -> Refused {
     }
 }
 
-/// Judges `ruling` on `stored` by the server's clock.
 pub(crate) fn judge(
     stored: &Stored,
     ruling: &Ruling,
@@ -97,7 +93,7 @@ fn approve(
     Ok(Approval { edited, digest, terms, policy: tools.policy(tool, &stored.action.row.risk) })
 }
 
-/// The input after the edits; `None` without edits.
+/// Returns the input after the edits; `None` without edits.
 pub(crate) fn merged(input: &RawJson, edits: Option<&RawJson>) -> Result<Option<RawJson>, Refused> {
     let Some(edits) = edits else { return Ok(None) };
     let merged = Edits::new(edits.clone()).and_then(|edits| merge(input, &edits));
@@ -113,7 +109,6 @@ fn expect(expected: Option<&str>, actual: Digest, changed: &'static str) -> Resu
     }
 }
 
-/// Returns why it must not run; `None` if it is still what was approved.
 pub(crate) fn not_as_approved(stored: &Stored, tools: &Tools) -> Option<&'static str> {
     let action = &stored.action;
     if tools.is_denied(action.row.tool.as_raw()) {
@@ -138,7 +133,7 @@ pub(crate) fn not_as_approved(stored: &Stored, tools: &Tools) -> Option<&'static
     (!terms).then_some(changed)
 }
 
-/// May this human say what became of an `unknown` action?
+/// Checks that this person may settle an `unknown` action.
 pub(crate) fn settle(stored: &Stored, by: &Actor) -> Result<(), Refused> {
     within(stored, by)?;
     if is_proposer(stored, by) {

@@ -1,34 +1,33 @@
-//! What a list is about, and its pages.
+//! The filter of a list, and its pages.
 
-/// What a list is about. `None` and empty mean everything.
+/// The filter of a list. `None` and empty values match everything.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     pub(crate) workspace: String,
-    /// Words in storage.
+    /// Statuses as stored.
     pub(crate) statuses: Vec<String>,
-    /// Column and value; the columns are ours, never a client's.
+    /// Column and value. The column never comes from a client.
     pub(crate) equal: Vec<(&'static str, String)>,
     pub(crate) ids: Vec<String>,
-    /// The id begins so.
     pub(crate) id_prefix: Option<String>,
-    /// Rows older than this one.
+    /// Only rows older than this `seq`.
     pub(crate) before: Option<i64>,
     pub(crate) limit: u32,
     pub(crate) bytes: u64,
 }
 
-/// By what the rows of a list are looked up. The rest of the filter is asked of each.
+/// How SQL finds the rows of a list. Other parts of the filter are checked row by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LookedUp {
     ById,
     By(&'static str),
-    /// In each of them the newest.
     ByStatus,
     Everything,
 }
 
 impl Filter {
-    /// What leads past the history of a workspace: a name that few actions have, else statuses in which few are.
+    /// Chooses a lookup that does not read the workspace's history: a name that few actions have, else statuses with
+    /// few actions.
     pub(crate) fn looked_up(&self) -> LookedUp {
         if !self.ids.is_empty() || self.id_prefix.is_some() {
             return LookedUp::ById;
@@ -49,17 +48,15 @@ impl Filter {
     }
 }
 
-/// One page, newest first.
 #[derive(Debug)]
 pub(crate) struct Page<T> {
     pub(crate) items: Vec<T>,
-    /// Where the next page starts; `None` at the end.
+    /// The `before` of the next page; `None` at the end.
     pub(crate) next: Option<i64>,
-    /// Of the workspace, read before the items: nothing newer is missed by asking for changes since then.
+    /// The workspace's revision, read before the items. Asking for changes since then misses none.
     pub(crate) revision: u64,
 }
 
-/// What stands behind the rows of a page: as in [`Page`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageEnd {
     pub(crate) next: Option<i64>,

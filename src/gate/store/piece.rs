@@ -1,4 +1,4 @@
-//! A piece of work that waits to be done in a transaction together with others, and whom to tell.
+//! A job that waits to run in a shared transaction, and its caller.
 
 use std::sync::Arc;
 
@@ -9,17 +9,16 @@ use super::StoreError;
 use super::ops::Work;
 use super::ops::tx::{Tx, put_heads};
 
-/// Work in a transaction of this kind. It may be done again from its beginning, when its group could not be written.
+/// A job for a transaction of type `X`. It may run again from its beginning if its group could not be written.
 pub(super) trait Piece<X>: Send {
-    /// Returns whether it is to be kept.
+    /// Runs it, and returns whether to keep its changes.
     fn work<'t>(&'t mut self, tx: &'t mut X) -> BoxFuture<'t, bool>;
-    /// Takes what the database said, where it refused a statement. The piece is then as if it had not been done.
+    /// Takes the error if the database refused a statement. The job is then as if it had not run.
     fn broke(&mut self) -> Option<StoreError>;
-    /// Tells its caller; who may have gone away: what is committed stays committed.
+    /// Reports to its caller if it is still waiting. A commit stays even if the caller left.
     fn answer(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
-/// What its caller waits for.
 pub(super) type Answer<T> = oneshot::Receiver<Result<T, StoreError>>;
 
 struct Doing<T, F> {
@@ -28,7 +27,6 @@ struct Doing<T, F> {
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
-/// The work, and what comes of it.
 pub(super) fn piece<X, T, F>(work: F) -> (Box<dyn Piece<X>>, Answer<T>)
 where
     X: Send + 'static,
@@ -39,7 +37,7 @@ where
     (Box::new(Doing { work, done: None, reply }), answer)
 }
 
-/// Work of the rules on what it is given, in a transaction of this kind.
+/// Adapts work of the rules to a transaction of type `X`.
 pub(super) fn on<X, A, T>(
     given: A,
     work: Work<A, T>,
@@ -60,9 +58,8 @@ where
     }
 }
 
-/// What came of it, once its group was committed or was not.
 pub(super) async fn answered<T>(answer: Answer<T>) -> Result<T, StoreError> {
-    // The group broke off: the answer was dropped with the work.
+    // The group panicked: its answers were dropped.
     answer.await.unwrap_or_else(|_| Err(unreached()))
 }
 

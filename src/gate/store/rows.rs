@@ -1,4 +1,4 @@
-//! Converts rows of a database to what they mean.
+//! Converts database rows to domain types.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use crate::gate::terms;
 use crate::gate::token::{Scope, Token};
 use crate::gate::tool::Tools;
 
-/// Everything a [`Row`] needs, and where it stands. By name: what is long (summary, reason, error) stays in the database.
+/// The columns of a [`Row`], and their source. Named one by one, because the long ones (summary, reason, error) are not
+/// read.
 macro_rules! light_columns {
     ($as:ident) => {
         $as!(
@@ -53,8 +54,8 @@ macro_rules! names {
 macro_rules! apart {
     ($first:ident, $($column:ident),*) => { concat!("a.", stringify!($first), $(", a.", stringify!($column)),*) };
 }
-/// Selects these columns, then input and edits of what was approved with edits, for its title. JSON has no such
-/// separator.
+/// Selects these columns, then input and edits of an edited approval, to make its title. The separator does not occur
+/// in JSON.
 macro_rules! select {
     ($head:literal, $($tail:tt)+) => {
         concat!(
@@ -67,41 +68,38 @@ macro_rules! select {
     };
 }
 pub(super) const PACKED_COLUMNS: usize = 27;
-/// The columns of a packed row, in their order; NULL is the last one of [`PACKED`].
+/// The columns of a packed row, in order; the last is the NULL in [`PACKED`].
 pub(super) const NAMES: [&str; PACKED_COLUMNS] = light_columns!(names);
 pub(super) const LIGHT: &str = select!("SELECT ", " AS edits FROM actions a");
-/// The same where more than one person must approve something.
+/// [`LIGHT`] with approvals, if some tool needs several.
 pub(super) const LIGHT_APPROVED: &str =
     select!("SELECT ", " AS edits, ", light_approvals!(), " AS approvals FROM actions a");
-/// The same two, with all columns in one.
+/// [`LIGHT`] and [`LIGHT_APPROVED`] with all columns in one.
 pub(super) const PACKED: &str = select!("SELECT a.seq, json_array(", ", NULL) AS packed FROM actions a");
 pub(super) const PACKED_APPROVED: &str =
     select!("SELECT a.seq, json_array(", ", ", light_approvals!(), ") AS packed FROM actions a");
 
-/// What [`light()`] reads.
 pub(super) const fn listing(tools: &Tools) -> &'static str {
     if tools.most_approvals() > 1 { LIGHT_APPROVED } else { LIGHT }
 }
 
-/// The same, packed.
 pub(super) const fn packed_listing(tools: &Tools) -> &'static str {
     if tools.most_approvals() > 1 { PACKED_APPROVED } else { PACKED }
 }
 
-/// Everything a [`Stored`] needs.
 pub(super) const WHOLE: &str = concat!(
     "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.effective_input, p.result, ",
     whole_approvals!(),
     " AS approvals FROM actions a JOIN payloads p ON p.seq = a.seq"
 );
-/// As [`WHOLE`], with the moment of the newest audit row.
+/// [`WHOLE`] with the time of the newest audit row.
 pub(super) const WHOLE_SETTLED: &str = concat!(
     "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.effective_input, p.result, h.at AS settled_at, ",
     whole_approvals!(),
     " AS approvals FROM actions a JOIN payloads p ON p.seq = a.seq JOIN audit h ON h.workspace = a.workspace AND h.revision = a.revision"
 );
-/// Final, and never `unknown`: of that a human still has to find out what became of it. In the words of an index, which is used for
-/// nothing else.
+/// Final statuses without `unknown`, whose outcome a person must still find out. Written exactly like the condition of
+/// an index, so that the index is used.
 pub(super) const SETTLED: &str =
     "a.status IN ('rejected', 'executed', 'failed', 'expired', 'withdrawn', 'superseded')";
 
@@ -118,7 +116,7 @@ fn edited(row: &Row, input: &RawJson, edits: RawJson, tools: &Tools) -> Option<U
     Some(tools.definition(row.tool.as_raw()).edited(&row.tool, &row.title, input, &edits))
 }
 
-/// With who approved it.
+/// Reads a row with its approvers.
 fn approved(row: &dyn Columns, tools: &Tools) -> Result<Row, StoreError> {
     let mut light = bare(row)?;
     let (tool, risk) = (light.tool.as_raw(), &light.risk);
@@ -128,7 +126,7 @@ fn approved(row: &dyn Columns, tools: &Tools) -> Result<Row, StoreError> {
     Ok(light)
 }
 
-/// Without what depends on the tools.
+/// Reads a row without the fields that depend on the tools.
 fn bare(row: &dyn Columns) -> Result<Row, StoreError> {
     Ok(Row {
         id: ActionId::new(row.lent("id")?),
@@ -183,7 +181,7 @@ pub(super) fn whole(row: &dyn Columns, tools: &Tools) -> Result<PendingAction, S
         error: foreign(row, "error")?,
         executed_at: time(row, "executed_at")?,
         goes_on: false,
-        // There is no reply yet whose bytes could stand here; the gate never reads this field.
+        // There is no reply yet whose bytes could be here; the gate never reads this field.
         raw: input.clone(),
         input,
         row: light,
@@ -257,7 +255,6 @@ pub(super) fn audit_row(row: &dyn Columns) -> Result<AuditRow, StoreError> {
     })
 }
 
-/// A token, and letter by letter what is kept of it.
 pub(super) fn token(row: &dyn Columns) -> Result<(Token, KeptToken), StoreError> {
     let scopes = row.text("scopes")?;
     let token = Token {
@@ -275,10 +272,9 @@ pub(super) fn token(row: &dyn Columns) -> Result<(Token, KeptToken), StoreError>
     Ok((token, KeptToken { hash: row.bytes("hash")?, scopes }))
 }
 
-/// Somebody whom a proxy named.
 pub(super) fn proxied(row: &dyn Columns) -> Result<Token, StoreError> {
     let seen_at = Timestamp::from_millis(row.int("seen_at")?);
-    // Names of a directory may hold blanks.
+    // Names in a directory may contain spaces.
     let groups = row.text("groups")?.split_terminator('\n').map(str::to_owned).collect();
     let (workspace, scopes) = (row.text("workspace")?, Scope::read(&row.text("scopes")?));
     let person = Token::by_proxy(row.text("subject")?, row.maybe_text("name")?, groups);
@@ -294,12 +290,11 @@ pub(super) fn swept(row: &dyn Columns) -> Option<Swept> {
     swept().inspect_err(|error| tracing::error!(%error, "a row cannot be swept")).ok()
 }
 
-/// The databases' integers are signed; ours in these columns never are. A negative one is absurd, not 0.
+/// Converts a signed column that is never negative. A negative value becomes absurdly large, not 0.
 pub(super) fn number(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
 
-/// The other way round.
 pub(super) fn integer(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

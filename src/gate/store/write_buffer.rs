@@ -1,7 +1,11 @@
-//! Rows that a group of writes has not written yet.
+//! Rows that a group has not written yet.
 //!
-//! A statement costs a round trip, to the server or to the thread of an SQLite connection. So the writer keeps what no other piece of the
-//! group reads until the group ends, and adds up counts of the same key. A question about kept rows has them written first (`has_…`).
+//! A statement costs a round trip, to the server or to the thread of an SQLite connection. So the writer buffers rows
+//! until the end of the group, and adds up counts of the same key. A query that buffered rows may affect writes them
+//! first (`has_…`).
+//!
+//! This replaced direct writes, where a proposal took eight statements. Each query must name its `has_…` itself: a
+//! missing one reads stale rows, and no type prevents that.
 
 use std::collections::BTreeMap;
 
@@ -26,14 +30,13 @@ pub(super) struct KeyedAnswer {
     pub(super) at: Timestamp,
 }
 
-/// Workspace, minute, agent and tool.
 pub(super) type FlowKey = (String, Minute, String, String);
 
 #[derive(Debug, Default)]
 pub(super) struct WriteBuffer {
     pub(super) proposals: Vec<Proposal>,
     pub(super) answers: Vec<KeyedAnswer>,
-    /// `seq` of actions that are no longer pending; their rows say so already.
+    /// `seq` of actions that are no longer pending. Their rows are already updated.
     pub(super) decided: Vec<i64>,
     pub(super) audit: Vec<(AuditRow, Vec<u8>)>,
     pub(super) flows: BTreeMap<FlowKey, Flow>,
@@ -77,7 +80,7 @@ impl WriteBuffer {
         })
     }
 
-    /// A proposal, which counts as pending.
+    /// Adds a proposal, which counts as pending.
     pub(super) fn insert(&mut self, action: &NewAction, revision: u64, at: Timestamp) {
         self.proposals.push(Proposal { action: action.clone(), revision, at });
     }
@@ -112,7 +115,6 @@ impl WriteBuffer {
         self.heads.insert(head.workspace.clone(), head.clone());
     }
 
-    /// Adds what a later piece kept.
     pub(super) fn add(&mut self, later: Self) {
         self.proposals.extend(later.proposals);
         self.answers.extend(later.answers);
@@ -129,12 +131,11 @@ impl WriteBuffer {
     }
 }
 
-/// The buffers of a transaction.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
-    /// From the pieces before this one.
+    /// From earlier jobs.
     pub(super) kept: WriteBuffer,
-    /// From this piece.
+    /// From the current job.
     pub(super) own: WriteBuffer,
 }
 

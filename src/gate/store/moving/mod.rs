@@ -1,7 +1,7 @@
-//! Moves a gate from SQLite to PostgreSQL: every row of every table, compared on both sides.
+//! Moves a gate from SQLite to PostgreSQL, and compares every row of every table on both sides.
 //!
-//! The file is only read. The rows go part by part, each in one transaction, in the order of their keys: what is there says where to go on.
-//! A table `moving` marks the database from the first row to the last comparison; no gate opens it meanwhile.
+//! The file is only read. Rows are copied in key order, many per transaction, so the last row in the target shows where
+//! to continue. A table `moving` marks the target until the comparison is done; no gate opens it meanwhile.
 
 mod sides;
 mod source;
@@ -22,24 +22,21 @@ use self::target::Target;
 use crate::config::PostgresConfig;
 use crate::gate::audit::{self, AuditHead};
 
-/// A table that was moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MovedTable {
     pub name: &'static str,
     pub rows: u64,
-    /// Of its rows, the same on both sides: 64 hex digits.
+    /// SHA-256 of its rows in hex, the same on both sides.
     pub digest: String,
 }
 
-/// What was moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
     pub tables: Vec<MovedTable>,
-    /// The ends of the audits' chains, the same on both sides.
+    /// Ends of the audit chains, the same on both sides.
     pub heads: Vec<AuditHead>,
 }
 
-/// A move from one database to the other, in steps that each count what they did.
 #[derive(Debug)]
 pub struct Move {
     source: Source,
@@ -49,7 +46,7 @@ pub struct Move {
 }
 
 impl Move {
-    /// Opens both, the new one not by way of a pooler. Nobody may serve the file meanwhile.
+    /// Opens both databases, the target without a pooler. No gate may serve the file meanwhile.
     pub async fn open(from: &Path, to: &str, postgres: &PostgresConfig) -> Result<Self, MoveError> {
         let mut source = Source::open(from).await?;
         let mut target = Target::reach(to, postgres).await?;
@@ -64,8 +61,8 @@ impl Move {
         Ok(Self { source, target, tables: Vec::new(), heads: Vec::new() })
     }
 
-    /// Reads the old database from end to end, and refuses what could not be moved. Each row is added to `read`, those of the audit twice
-    /// more. Nothing is carried yet.
+    /// Reads the whole source and refuses data that PostgreSQL cannot hold. Adds each row to `read`, audit rows three
+    /// times. Copies nothing.
     pub async fn read(&mut self, read: &AtomicU64) -> Result<(), MoveError> {
         let began_with = self.target.began_with().await?;
         self.tables = self.source.survey(read).await?;
@@ -83,12 +80,11 @@ impl Move {
         Ok(())
     }
 
-    /// How many rows are to be moved.
     pub fn rows(&self) -> u64 {
         self.tables.iter().map(|table| table.rows).sum()
     }
 
-    /// Carries everything that is not there yet; `carried` has all that is there.
+    /// Copies the rows that the target does not have. Sets `carried` to the number of rows in the target.
     pub async fn carry(&mut self, carried: &AtomicU64) -> Result<(), MoveError> {
         carried.store(self.target.rows().await?, Ordering::Relaxed);
         for table in &TABLES {
@@ -97,7 +93,7 @@ impl Move {
         self.target.complete().await
     }
 
-    /// Compares both sides, and hands the new database over. Each row is added to `read`, those of the audit twice more.
+    /// Compares both sides and releases the target to gates. Adds each row to `read`, audit rows three times.
     pub async fn verify(&mut self, read: &AtomicU64) -> Result<Moved, MoveError> {
         let there = self.target.survey(read).await?;
         if let Some(table) = differing(&there, &self.tables) {
@@ -123,14 +119,13 @@ impl Move {
         MoveError::Differs { path: self.source.path(), place: self.target.place(), what }
     }
 
-    /// Closes both.
     pub async fn close(self) {
         self.source.close().await;
         self.target.close().await;
     }
 }
 
-/// The first table that is not the same; there is none where one side is not known.
+/// Returns the first table that differs. `None` if all match, or if one side is empty because it is unknown.
 fn differing(one: &[Summary], other: &[Summary]) -> Option<&'static str> {
     one.iter().zip(other).find(|(one, other)| one != other).map(|(one, _)| one.table)
 }

@@ -1,4 +1,4 @@
-//! What both sides of a move speak of.
+//! Types shared by both sides of a move.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,6 @@ use crate::gate::store::StoreError;
 use crate::gate::store::postgres::PostgresError;
 use crate::sqlite::OpenError;
 
-/// Why a gate was not moved.
 #[derive(Debug, thiserror::Error)]
 pub enum MoveError {
     #[error(transparent)]
@@ -58,22 +57,19 @@ impl From<StoreError> for MoveError {
     }
 }
 
-/// One part of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeyPart {
     Number(i64),
     Text(String),
 }
 
-/// Which row of its table.
 pub(super) type Key = Vec<KeyPart>;
 
-/// What a table holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Summary {
     pub(super) table: &'static str,
     pub(super) rows: u64,
-    /// SHA-256 of all rows, in the order of their keys, as [`tuple`](super::tuple) has them.
+    /// SHA-256 of all rows in key order, as encoded by [`tuple`](super::tuple).
     pub(super) digest: [u8; 32],
 }
 
@@ -83,7 +79,7 @@ impl Summary {
     }
 }
 
-/// One more row was read. Lets others run every now and then: rows may be there faster than they are worked on.
+/// Counts a row. Yields now and then, because rows may arrive faster than they are processed.
 pub(super) async fn counted(rows: &AtomicU64) {
     if rows.fetch_add(1, Ordering::Relaxed).is_multiple_of(128) {
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! The SQLite file that is moved: it is only read, as it was at one moment.
+//! The SQLite file that is moved. Read-only, in one snapshot.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -16,22 +16,20 @@ use crate::gate::store::sql::audit::heads;
 use crate::gate::store::sqlite::{self as kept, MIGRATIONS};
 use crate::sqlite;
 
-/// Rows with odd texts that are named.
 const NAMED: usize = 20;
 
 #[derive(Debug)]
 pub(super) struct Source {
     path: PathBuf,
     pool: SqlitePool,
-    /// Everything is read in it, so that all of it is of one moment.
+    /// Everything is read in this transaction, so all of it is one snapshot.
     snapshot: Transaction<'static, Sqlite>,
 }
 
-/// What is read at once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
     pub(super) table: &'static Table,
-    /// `None`: from the first row on.
+    /// `None` to begin with the first row.
     pub(super) after: Option<&'a Key>,
     pub(super) rows: i64,
 }
@@ -58,7 +56,8 @@ impl Source {
         self.path.clone()
     }
 
-    /// Reads every row: what each table holds, and whether PostgreSQL can keep it. Each row is added to `read`.
+    /// Reads every row, adding each to `read`. Returns a summary of each table, or an error if PostgreSQL cannot hold
+    /// some text.
     pub(super) async fn survey(&mut self, read: &AtomicU64) -> Result<Vec<Summary>, MoveError> {
         let (mut found, mut odd, mut more) = (Vec::new(), Vec::new(), 0);
         for table in &TABLES {
@@ -82,7 +81,7 @@ impl Source {
         if odd.is_empty() { Ok(found) } else { Err(self.odd(odd, more).await?) }
     }
 
-    /// Names the rows: of an action, its id.
+    /// Returns the error that names these rows; for an action, by its id.
     async fn odd(&mut self, odd: Vec<(&Table, Key)>, more: u64) -> Result<MoveError, MoveError> {
         let mut names: Vec<String> = Vec::new();
         for (table, key) in odd {
@@ -105,7 +104,7 @@ impl Source {
         Ok(MoveError::Odd(names.join(", ")))
     }
 
-    /// Hands rows to `take` until it has enough of them.
+    /// Passes rows to `take` until it returns false.
     pub(super) async fn rows(
         &mut self,
         part: Part<'_>,
@@ -133,24 +132,21 @@ impl Source {
         Ok(())
     }
 
-    /// The newest audit row of every workspace.
     pub(super) async fn heads(&mut self) -> Result<Vec<AuditHead>, MoveError> {
         Ok(heads(&mut *self.snapshot, None).await?)
     }
 
-    /// What its audit comes to.
     pub(super) async fn audit(&self, read: &AtomicU64) -> Result<Verified, MoveError> {
         Ok(kept::verify(&self.pool, &[], read).await?)
     }
 
-    /// Whether somebody wrote to it since it was opened.
+    /// Returns true if the file was written to since it was opened.
     pub(super) async fn has_changed(&mut self) -> Result<bool, MoveError> {
         let mut now = self.pool.acquire().await.map_err(MoveError::of)?;
         Ok(heads(&mut *now, None).await? != self.heads().await?)
     }
 
     pub(super) async fn close(self) {
-        // It changed nothing.
         self.snapshot.rollback().await.ok();
         self.pool.close().await;
     }

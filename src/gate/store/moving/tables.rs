@@ -1,15 +1,15 @@
-//! What a gate's database holds, on SQLite and on PostgreSQL alike.
+//! The tables of a gate's database, the same on SQLite and PostgreSQL.
 
-/// One table.
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) name: &'static str,
-    /// Its primary key: rows are read and carried in its order, which is the same on both sides (texts byte by byte).
+    /// Its primary key. Rows are read and copied in this order, which is the same on both sides (text by bytes).
     pub(super) key: &'static str,
     pub(super) columns: &'static str,
 }
 
-/// All of them, each after those that it refers to. `every_table_and_column_of_both_databases_is_carried` compares them with the migrations.
+/// All tables, each after those it refers to. `every_table_and_column_of_both_databases_is_carried` compares them with
+/// the migrations.
 pub(super) const TABLES: [Table; 17] = [
     Table { name: "heads", key: "workspace", columns: "workspace, revision, pending, hash, pruned" },
     Table {
@@ -82,12 +82,11 @@ pub(super) const TABLES: [Table; 17] = [
 ];
 
 impl Table {
-    /// The last row first.
     pub(super) fn backwards(&self) -> String {
         self.key.split(", ").map(|column| format!("{column} DESC")).collect::<Vec<_>>().join(", ")
     }
 
-    /// As many question marks as its key has columns.
+    /// Returns one placeholder per key column.
     pub(super) fn places(&self) -> String {
         self.key.split(", ").map(|_| "?").collect::<Vec<_>>().join(", ")
     }

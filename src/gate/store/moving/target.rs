@@ -1,4 +1,4 @@
-//! The database on a server that a gate is moved into.
+//! The PostgreSQL database that a gate is moved into.
 
 use std::sync::atomic::AtomicU64;
 
@@ -16,17 +16,16 @@ use crate::fault;
 use crate::gate::audit::{AuditHead, Verified};
 use crate::gate::store::postgres::{self as kept, DURABLE, Found, SNAPSHOT, Server, WORK};
 
-/// How many rows are carried in one transaction, and about how many bytes.
+/// Maximum number of rows per transaction, and about how many bytes.
 const ROWS: i64 = if cfg!(test) { 5 } else { 5_000 };
 const BYTES: usize = 8 << 20;
-/// So much is handed to the connection at once.
 const PIECE: usize = 256 << 10;
 
-/// There as long as a move is not finished, with what the source held when it began.
+/// Marks an unfinished move, and holds the summary of the source from its beginning.
 const MARK: &str = "CREATE TABLE moving (name TEXT PRIMARY KEY, rows BIGINT NOT NULL, digest BYTEA NOT NULL)";
-/// Two moves of one source do no harm: each part is carried by one of them.
+/// Two moves of one source are harmless: each part is copied by one of them.
 const LOCK: &str = "LOCK TABLE moving IN EXCLUSIVE MODE";
-/// The next action gets the next number, as on SQLite.
+/// Continues numbering actions where SQLite stopped.
 const NEXT: &str = "SELECT setval(pg_get_serial_sequence('actions', 'seq'), COALESCE(MAX(seq), 1), MAX(seq) IS NOT NULL) FROM actions";
 
 #[derive(Debug)]
@@ -37,7 +36,6 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Connects; changes nothing yet.
     pub(super) async fn reach(url: &str, postgres: &PostgresConfig) -> Result<Self, MoveError> {
         let server = Server::new(url, postgres)?;
         let mut conn = connect(&server).await?;
@@ -45,13 +43,13 @@ impl Target {
         Ok(Self { server, conn, found })
     }
 
-    /// Connects anew: what rested for as long as a large database is read may be gone.
+    /// Reconnects, because the server may have closed the connection while a large source was read.
     async fn connect_again(&mut self) -> Result<(), MoveError> {
         self.conn = connect(&self.server).await?;
         Ok(())
     }
 
-    /// Makes the tables where they are missing. Refuses what holds a gate, before it is changed.
+    /// Creates missing tables. Refuses a database that holds a gate before changing it.
     pub(super) async fn prepare(&mut self) -> Result<(), MoveError> {
         if !self.found.half_moved {
             is_empty(&mut self.conn, &self.server.place).await?;
@@ -59,7 +57,7 @@ impl Target {
         Ok(self.server.migrate_from(&mut self.conn, self.found).await?)
     }
 
-    /// Whether the audits there go on from these heads: the gate was moved there before.
+    /// Returns true if the audits in the target contain these heads: the gate was moved there before.
     pub(super) async fn goes_on_from(&mut self, heads: &[AuditHead]) -> Result<bool, MoveError> {
         const ROW: &str = "SELECT encode(hash, 'hex') FROM audit WHERE workspace = $1 AND revision = $2";
         for head in heads.iter().filter(|head| !head.hash.is_empty()) {
@@ -76,7 +74,7 @@ impl Target {
         self.server.place.clone()
     }
 
-    /// What the source held when an earlier attempt began; empty: this is the first one.
+    /// Returns the summary of the source from an earlier attempt; empty if there was none.
     pub(super) async fn began_with(&mut self) -> Result<Vec<Summary>, MoveError> {
         if !self.found.half_moved {
             return Ok(Vec::new());
@@ -88,11 +86,11 @@ impl Target {
             let digest = digest.as_slice().try_into().ok()?;
             Some(Summary { table: table.name, rows: rows.cast_unsigned(), digest })
         };
-        // Another version has other tables: then nothing of it fits.
+        // Another version has other tables, so its summary matches nothing.
         Ok(TABLES.iter().map(|table| of(table).unwrap_or_else(|| Summary::of_nothing(table))).collect())
     }
 
-    /// Says that a move began. From now on no gate opens this database.
+    /// Marks the target as being moved into. No gate opens it from now on.
     pub(super) async fn begin(&mut self, source: &[Summary]) -> Result<(), MoveError> {
         self.connect_again().await?;
         let mut tx = self.conn.begin_with(WORK).await.map_err(MoveError::of)?;
@@ -108,7 +106,6 @@ impl Target {
         Ok(())
     }
 
-    /// How many rows are there.
     pub(super) async fn rows(&mut self) -> Result<u64, MoveError> {
         self.connect_again().await?;
         let mut all = 0;
@@ -118,7 +115,6 @@ impl Target {
         Ok(all)
     }
 
-    /// Carries the rest of a table.
     pub(super) async fn carry(
         &mut self,
         table: &'static Table,
@@ -131,7 +127,7 @@ impl Target {
         Ok(())
     }
 
-    /// Carries the rows that come after the last one that is there; returns how many.
+    /// Copies one part, after the last row in the target. Returns how many rows.
     async fn carry_part(
         &mut self,
         table: &'static Table,
@@ -164,7 +160,7 @@ impl Target {
         Ok(rows)
     }
 
-    /// Everything is there: numbers go on where they were, and the server is told what is in its tables.
+    /// Sets the next action number, and updates the planner's statistics.
     pub(super) async fn complete(&mut self) -> Result<(), MoveError> {
         sqlx::query(NEXT).execute(&mut self.conn).await.map_err(MoveError::of)?;
         for table in &TABLES {
@@ -175,7 +171,6 @@ impl Target {
         Ok(())
     }
 
-    /// Reads every row again.
     pub(super) async fn survey(&mut self, read: &AtomicU64) -> Result<Vec<Summary>, MoveError> {
         let mut tx = self.conn.begin_with(SNAPSHOT).await.map_err(MoveError::of)?;
         let mut found = Vec::new();
@@ -184,7 +179,7 @@ impl Target {
             let sql = format!("COPY (SELECT {columns} FROM {name} ORDER BY {key}) TO STDOUT (FORMAT binary)");
             let mut hash = Sha256::new();
             let mut pieces = tx.copy_out_raw(&sql).await.map_err(MoveError::of)?;
-            // The server sends a row at a time.
+            // The server sends one row per message.
             while let Some(piece) = pieces.try_next().await.map_err(MoveError::of)? {
                 hash.update(&piece);
                 counted(read).await;
@@ -193,17 +188,16 @@ impl Target {
             let rows = count(&mut tx, table).await?;
             found.push(Summary { table: name, rows, digest: hash.finalize().into() });
         }
-        // The server ends a session that rests in a transaction.
+        // The server ends a session that is idle in a transaction.
         tx.commit().await.map_err(MoveError::of)?;
         Ok(found)
     }
 
-    /// What its audit comes to, which must contain these heads.
     pub(super) async fn audit(&self, heads: &[AuditHead], read: &AtomicU64) -> Result<Verified, MoveError> {
         Ok(kept::verify_at(&self.server, heads, read).await?)
     }
 
-    /// It is a gate's database from now on.
+    /// Removes the mark, so that gates may open the database.
     pub(super) async fn end(&mut self) -> Result<(), MoveError> {
         fault::point("move.verified");
         self.connect_again().await?;
@@ -213,7 +207,6 @@ impl Target {
     }
 
     pub(super) async fn close(self) {
-        // Nothing is left to be done.
         self.conn.close().await.ok();
     }
 }
@@ -224,7 +217,7 @@ async fn connect(server: &Server) -> Result<PgConnection, MoveError> {
     Ok(conn)
 }
 
-/// No gate was here before.
+/// Refuses a database that already holds a gate.
 async fn is_empty(conn: &mut PgConnection, place: &str) -> Result<(), MoveError> {
     for table in &TABLES {
         let is_there = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL").bind(table.name);
@@ -246,7 +239,6 @@ async fn count(conn: &mut PgConnection, table: &Table) -> Result<u64, MoveError>
     Ok(rows.cast_unsigned())
 }
 
-/// The key of the last row that is there.
 async fn last(conn: &mut PgConnection, table: &Table) -> Result<Option<Key>, MoveError> {
     let sql = format!("SELECT {} FROM {} ORDER BY {} LIMIT 1", table.key, table.name, table.backwards());
     let row = sqlx::query(sqlx::AssertSqlSafe(sql)).fetch_optional(conn).await.map_err(MoveError::of)?;

@@ -1,4 +1,4 @@
-//! That no migration adds what a move would leave behind.
+//! Tests that a move leaves no table and no column behind.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,15 +13,14 @@ use crate::gate::tests::settings;
 use crate::gate::tool::Tools;
 use crate::sqlite;
 
-/// Table, column, type, and its place in the primary key.
+/// Table, column, type, and position in the primary key.
 type Columns = BTreeSet<(String, String, String, i64)>;
 
 /// A table that each side has for itself.
 const SQLX: &str = "_sqlx_migrations";
-/// The gates that serve at this moment; on SQLite there is one.
+/// Running gates; SQLite has one at most.
 const GATES: &str = "gates";
 
-/// As [`TABLES`] has them, with the types that the migrations of one side gave.
 fn carried(typed: &Columns) -> Columns {
     let mut all = Columns::new();
     for table in &TABLES {
@@ -75,9 +74,9 @@ async fn every_table_and_column_of_both_databases_is_carried() {
     }
 }
 
-/// The server ends a session that rests in a transaction, and the move with it.
+/// The server ends a session that is idle in a transaction.
 #[tokio::test]
-async fn while_an_audit_is_read_the_move_rests_in_no_transaction_and_survives_the_end_of_its_session() {
+async fn move_survives_the_end_of_its_session_during_verification() {
     let folder = tempfile::tempdir().unwrap();
     let past_pooler = settings(folder.path()).past_pooler(false).unwrap();
     let Some(url) = past_pooler.server else { return };

@@ -1,25 +1,22 @@
-//! Rows of SQLite in the bytes of PostgreSQL's `COPY … (FORMAT binary)`: both sides are compared by what their rows are in it.
+//! Encodes SQLite rows as PostgreSQL's `COPY … (FORMAT binary)` does, to compare both sides byte by byte.
 //!
-//! <https://www.postgresql.org/docs/current/sql-copy.html>, "Binary Format": every field is its length and its bytes; an integer is eight
-//! bytes, the highest first; NULL is the length -1.
+//! <https://www.postgresql.org/docs/current/sql-copy.html>, "Binary Format": every field is its length and its bytes;
+//! an integer is eight bytes, big-endian; NULL is the length -1.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Row as _, Sqlite, TypeInfo as _, ValueRef as _};
 
-/// What comes before all rows.
 pub(super) const HEAD: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-/// What comes after them.
 pub(super) const END: &[u8] = &(-1_i16).to_be_bytes();
 
-/// Whether PostgreSQL keeps every text of a row.
+/// Whether PostgreSQL can hold all text of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Texts {
     Fit,
-    /// One holds U+0000, or is no UTF-8.
+    /// Some text contains U+0000 or is not UTF-8.
     Odd,
 }
 
-/// Adds a row to `out`.
 pub(super) fn write(row: &SqliteRow, out: &mut Vec<u8>) -> Result<Texts, sqlx::Error> {
     let mut texts = Texts::Fit;
     let columns = i16::try_from(row.len()).map_err(|error| sqlx::Error::Decode(error.into()))?;

@@ -1,4 +1,4 @@
-//! Changes the status of an action, by compare-and-set on its revision. Nothing else does.
+//! Changes the status of an action by compare-and-set on its revision. No other code does.
 
 use serde_json::{Value, json};
 
@@ -13,33 +13,28 @@ use crate::gate::audit;
 use crate::gate::store::KeptApproval;
 use crate::gate::store::{Origin, Refused, StoreError, Stored, decision_rules};
 
-/// What goes with a step. What is `None` stays as it was, but for the lease and the error, which belong to one run.
+/// Details of a step. `None` leaves a column unchanged, except lease and error, which belong to one run.
 #[derive(Debug, Default)]
 pub(super) struct Change<'a> {
-    /// Who did it, for the timeline.
     pub(super) by: Option<&'a str>,
-    /// How a person decided it.
     pub(super) via: Option<Via>,
     pub(super) reason: Option<&'a str>,
-    /// Settled by this step: the moment and `by` are kept on the row.
+    /// This step settles the action: its time and `by` are stored on the row.
     pub(super) settles: bool,
-    /// What was approved, and under which terms; makes this step's revision the decision's.
+    /// Digests of the approved input and terms. This step's revision becomes the decision's.
     pub(super) approved: Option<(Digest, Digest)>,
-    /// Everybody who approved, where it took more than one.
     pub(super) approvers: Option<Approvers<'a>>,
-    /// Moment until which, and subject by whom, the action is run under a new fence.
+    /// End of the lease and its holder, for a run under a new fence.
     pub(super) lease: Option<(Timestamp, Option<&'a str>)>,
-    /// Moment before which the gate does not run it again. It stands where the lease of a running action stands.
+    /// Earliest time for the gate's next run. Stored in the column of a running action's lease.
     pub(super) not_before: Option<Timestamp>,
-    /// The run is over.
     pub(super) ran: bool,
-    /// A human said so, and no executor.
+    /// A person reported the outcome, not an executor.
     pub(super) by_hand: bool,
     pub(super) error: Option<&'a str>,
     pub(super) payloads: Payloads<'a>,
 }
 
-/// Who approved, and the policy under which they did.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Approvers<'a> {
     pub(super) all: &'a [KeptApproval],
@@ -52,7 +47,6 @@ pub(super) struct Payloads<'a> {
     pub(super) result: Option<&'a RawJson>,
 }
 
-/// The row that a step is taken on, as it was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepRow<'a> {
     pub(super) seq: i64,
@@ -66,12 +60,12 @@ impl<'a> From<&'a Stored> for StepRow<'a> {
     }
 }
 
-/// The action with this id. Its workspace is locked, or the id is refused.
+/// Loads an action. The caller has locked its workspace; an unknown id is refused.
 pub(super) async fn load(tx: &mut dyn Tx, id: &str) -> Result<Stored, StoreError> {
     Ok(tx.load(id).await?.ok_or(Refused::Missing)?)
 }
 
-/// Takes `step` where the row is still as it was read. Returns the new revision.
+/// Takes `step` if the row is unchanged since it was read. Returns the new revision.
 pub(super) async fn advance(
     tx: &mut dyn Tx,
     place: StepRow<'_>,
@@ -137,7 +131,7 @@ fn counted(row: &Row, flow: Flow) -> Counted<'_> {
     Counted { agent: row.agent.as_ref().map_or("", Untrusted::as_raw), tool: row.tool.as_raw(), flow }
 }
 
-/// What is counted of a step. What is run again was approved before, and nothing is counted of what goes on.
+/// Returns the counts for a step. A repeated run was counted as approved before; dispatches are not counted.
 fn counts_as(step: StatusStep, edited: bool) -> Option<Flow> {
     let flow = Flow::default();
     match step {
@@ -151,12 +145,10 @@ fn counts_as(step: StatusStep, edited: bool) -> Option<Flow> {
     }
 }
 
-/// The end of the lease, or of the pause before the next run.
 fn lease_until(change: &Change<'_>) -> Option<Timestamp> {
     change.lease.map(|(until, _)| until).or(change.not_before)
 }
 
-/// What the audit keeps of a step; enough to find out whether the row still says the same.
 fn details(status: &str, change: &Change<'_>) -> Value {
     without_nulls(json!({
         "status": status,
@@ -173,7 +165,6 @@ fn details(status: &str, change: &Change<'_>) -> Value {
     }))
 }
 
-/// The word in the timeline.
 const fn kind(step: StatusStep) -> &'static str {
     match step {
         StatusStep::Approve => "approved",

@@ -1,5 +1,5 @@
-//! Approvals where more than one person must approve: rows of their own. The action stays pending until the last of them, and each is a
-//! change with a revision and an audit row.
+//! Approvals if several people must approve. Each is a row, with its own revision and audit row; the action stays
+//! pending until the last.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::gate::audit;
 use crate::gate::store::approvals::{Approval, Counted, count};
 use crate::gate::store::{Actor, KeptApproval, OpenApproval, Refused, StoreError, Stored, decision_rules};
 
-/// Approves, or keeps that one more person does. `change` is what an approval by one person would be.
+/// Approves, or records one approval if more are needed. `change` is the step of an approval by one person.
 pub(super) async fn approve(
     tx: &mut dyn Tx,
     stored: &Stored,
@@ -46,7 +46,7 @@ pub(super) async fn approve(
             let details = given_details(stored, approval, &all, (needed, &change));
             let revision = stay(tx, stored, Some(&by.subject), ("approval-given", &details)).await?;
             put(tx, stored, &mut all, revision).await?;
-            // It waits for somebody else now.
+            // The action now waits for somebody else.
             let now = tx.state().now;
             claims::end_own(tx, row.id.as_raw(), by, now).await?;
             Ok((ItemOutcome::Accepted, given(all.len())))
@@ -54,7 +54,6 @@ pub(super) async fn approve(
     }
 }
 
-/// The last of them is the one that was just given.
 async fn put(
     tx: &mut dyn Tx,
     stored: &Stored,
@@ -68,7 +67,6 @@ async fn put(
     tx.put_approvals(stored.seq, all).await
 }
 
-/// What the audit keeps of an approval that is not the last.
 fn given_details(
     stored: &Stored,
     approval: &Approval,
@@ -92,7 +90,7 @@ fn given_details(
     }))
 }
 
-/// An approver takes theirs back, as long as more people must approve.
+/// Takes back one's own approval while more people must approve.
 pub(super) async fn take_back(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<Stored, StoreError> {
     lock(tx, &by.workspace).await?;
     let stored = load(tx, id).await?;
@@ -112,8 +110,8 @@ pub(super) async fn take_back(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<S
     load(tx, id).await
 }
 
-/// Returns the approvals of somebody that have not run. `void` withdraws them: a pending action loses the
-/// approval, an approved one that was never taken expires. One that was taken is only listed, because it may have run.
+/// Returns a person's approvals that have not run. `void` withdraws them: a pending action loses the approval, an
+/// approved one that was never taken expires. One that was taken is only listed, because it may have run.
 pub(super) async fn open(
     tx: &mut dyn Tx,
     by: &Actor,
@@ -125,7 +123,7 @@ pub(super) async fn open(
     let mut open = Vec::with_capacity(ids.len());
     for id in ids {
         let stored = match load(tx, &id).await {
-            // It cannot run either, and must not keep the token alive.
+            // It cannot run either, and must not prevent the token from being revoked.
             Err(StoreError::Corrupt(what)) => {
                 tracing::error!(id, what, "an approval cannot be read");
                 continue;
@@ -140,7 +138,7 @@ pub(super) async fn open(
     Ok(open)
 }
 
-/// Whether the approval could be withdrawn.
+/// Withdraws an approval. Returns true if that was possible.
 async fn withdraw(
     tx: &mut dyn Tx,
     stored: &Stored,
@@ -169,7 +167,6 @@ async fn withdraw(
     }
 }
 
-/// A change after which it is still pending. Returns its revision.
 async fn stay(
     tx: &mut dyn Tx,
     stored: &Stored,

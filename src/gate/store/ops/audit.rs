@@ -1,4 +1,4 @@
-//! The revision that numbers every change, and the audit row that goes with each number.
+//! The revision that numbers each change, and its audit row.
 
 use serde_json::Value;
 
@@ -7,7 +7,6 @@ use crate::fault;
 use crate::gate::audit::{self, AuditRow};
 use crate::gate::store::StoreError;
 
-/// What is written down under a revision.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Note<'a> {
     pub(super) action: Option<&'a str>,
@@ -15,7 +14,7 @@ pub(super) struct Note<'a> {
     pub(super) who: Option<&'a str>,
 }
 
-/// Takes the next revision of a locked workspace. Every bump is followed by one [`note`].
+/// Takes the next revision of a locked workspace. One [`note`] must follow.
 pub(super) fn bump(tx: &mut dyn Tx, workspace: &str, pending: i64) -> Result<u64, StoreError> {
     let head = locked(tx, workspace)?;
     head.revision += 1;
@@ -26,7 +25,7 @@ pub(super) fn bump(tx: &mut dyn Tx, workspace: &str, pending: i64) -> Result<u64
     Ok(revision)
 }
 
-/// Writes the audit row of the newest revision; `details` become its JSON.
+/// Writes the audit row of the newest revision, with `details` as JSON.
 pub(super) async fn note(
     tx: &mut dyn Tx,
     workspace: &str,

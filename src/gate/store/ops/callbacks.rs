@@ -1,4 +1,4 @@
-//! Callbacks: what is told of a change is kept in its transaction, and sent after it.
+//! Queues callbacks in the transaction of the change. They are sent after its commit.
 
 use uuid::Uuid;
 
@@ -6,12 +6,12 @@ use super::tx::Tx;
 use crate::domain::{Row, Status, StatusStep, Timestamp, Untrusted};
 use crate::gate::store::{Callback, Delivery, Origin, StoreError};
 
-/// It was decided, or it is over. That it runs, or is to run again, is told to nobody.
+/// Returns true for decisions and outcomes. Dispatches and repeated runs are not reported.
 const fn is_told(step: StatusStep) -> bool {
     !matches!(step, StatusStep::Dispatch | StatusStep::Requeue)
 }
 
-/// Keeps what the action's callback is to be told of this step, if it has one. `who` decided.
+/// Queues this step for the action's callback, if it has one. `who` decided.
 pub(super) async fn keep(
     tx: &mut dyn Tx,
     (row, origin): (&Row, &Origin),
@@ -42,7 +42,6 @@ pub(super) async fn keep(
     Ok(())
 }
 
-/// Writes down what a try came to by `now`.
 pub(super) async fn end(
     tx: &mut dyn Tx,
     callback: &Callback,

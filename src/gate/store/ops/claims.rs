@@ -1,11 +1,11 @@
-//! Claims: somebody says to be on an action. They touch neither the action nor its audit, so the head is not locked.
+//! Claims: a reviewer is on an action. They change neither the action nor its audit, so the head is not locked.
 
 use super::tx::Tx;
 use crate::domain::subject::is_same_subject;
 use crate::domain::{Claim, Timestamp};
 use crate::gate::store::{Actor, Refused, StoreError};
 
-/// Says that `by` is on it, or still is. Whoever was first keeps it.
+/// Claims the action or extends one's claim. The first claim is kept.
 pub(super) async fn claim(
     tx: &mut dyn Tx,
     id: &str,
@@ -27,13 +27,12 @@ pub(super) async fn claim(
     Ok(claim)
 }
 
-/// Ends one's own claim.
 pub(super) async fn end(tx: &mut dyn Tx, id: &str, by: &Actor, now: Timestamp) -> Result<bool, StoreError> {
     is_here(tx, id, by).await?;
     end_own(tx, id, by, now).await
 }
 
-/// Ends the claim of somebody who is done with it, if there is one.
+/// Ends the claim of a person who has acted, if there is one.
 pub(super) async fn end_own(
     tx: &mut dyn Tx,
     id: &str,
@@ -48,7 +47,7 @@ pub(super) async fn end_own(
     Ok(ended)
 }
 
-/// Under the name under which they are on it already, whatever spelling that is.
+/// Returns the actor under the spelling of the existing claim.
 fn as_spelled(by: &Actor, holder: Option<String>) -> Actor {
     let own = holder.filter(|holder| is_same_subject(holder, &by.subject));
     Actor { subject: own.unwrap_or_else(|| by.subject.clone()), workspace: by.workspace.clone() }
@@ -62,7 +61,7 @@ async fn is_here(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<(), StoreError
     }
 }
 
-/// Why nobody, or not this one, can be on it.
+/// Returns why this person cannot claim it.
 async fn unfit(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<Refused, StoreError> {
     let Some(stored) = tx.load(id).await? else { return Ok(Refused::Missing) };
     let row = stored.action.row;

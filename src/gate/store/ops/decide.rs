@@ -1,4 +1,4 @@
-//! Decides one action, or a batch or checkpoint item by item. Also withdrawals, and what a human says of an unknown action.
+//! Decides one action, or a batch or checkpoint item by item. Also withdraws, and settles unknown actions.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,6 @@ use crate::domain::{BatchId, Row, Status, StatusStep, Untrusted};
 use crate::gate::store::decision_rules::{self, Judged};
 use crate::gate::store::{Actor, Group, Keyed, Refused, Reply, Ruling, StoreError, Stored};
 
-/// Decides one action.
 pub(super) async fn decide(
     tx: &mut dyn Tx,
     ruling: &Ruling,
@@ -36,7 +35,6 @@ pub(super) async fn decide(
     Ok(Reply { body, replayed: false })
 }
 
-/// Judges and, if it may be, does.
 async fn resolve(
     tx: &mut dyn Tx,
     stored: &Stored,
@@ -53,7 +51,7 @@ async fn resolve(
             Ok((ItemOutcome::Rejected, None))
         }
         Judged::Approve(approval) => {
-            // An action that ended is not approved again because its row was set back behind the gate.
+            // A row that was set back outside the gate must not be approved again.
             run::is_as_audited(tx, &stored.action.row).await?;
             let payloads = Payloads { edited: approval.edited.as_ref(), result: None };
             let approved = Some((approval.digest, approval.terms));
@@ -63,7 +61,6 @@ async fn resolve(
     }
 }
 
-/// The proposer takes it back.
 pub(super) async fn withdraw(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<Stored, StoreError> {
     lock(tx, &by.workspace).await?;
     let stored = load(tx, id).await?;
@@ -76,7 +73,6 @@ pub(super) async fn withdraw(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<St
     load(tx, id).await
 }
 
-/// A human ends what is `unknown`.
 pub(super) async fn settle(
     tx: &mut dyn Tx,
     id: &str,
@@ -104,7 +100,7 @@ pub(super) async fn settle(
 
 const NOT_LANDED: &str = "A reviewer marked this run as failed";
 
-/// Decides what is listed; what is not listed stays pending.
+/// Decides the listed actions; others stay pending.
 pub(super) async fn decide_group(
     tx: &mut dyn Tx,
     group: &Group,
@@ -121,7 +117,7 @@ pub(super) async fn decide_group(
     within_one_workspace(tx, rulings, by).await?;
     let mut items = Vec::with_capacity(rulings.len());
     for some in rulings.chunks(LOADED) {
-        // Each is listed once, and a decision changes no other action: what was loaded holds until its turn.
+        // Ids are distinct and a decision changes no other action, so loading ahead is safe.
         let ids: Vec<&str> = some.iter().map(|ruling| ruling.id.as_str()).collect();
         for (ruling, loaded) in some.iter().zip(tx.load_all(&ids).await?) {
             items.push(item(tx, group, (ruling, loaded), by).await?);
@@ -141,7 +137,7 @@ pub(super) async fn decide_group(
     Ok(Reply { body, replayed: false })
 }
 
-/// A batch, or a checkpoint, is of one workspace; the same name elsewhere is somebody else's.
+/// Batch and checkpoint names are scoped to a workspace.
 async fn exists(tx: &mut dyn Tx, group: &Group, by: &Actor) -> Result<(), StoreError> {
     if tx.has_group(&by.workspace, group).await? {
         return Ok(());
@@ -153,7 +149,7 @@ async fn exists(tx: &mut dyn Tx, group: &Group, by: &Actor) -> Result<(), StoreE
     Err(if tx.has_group_elsewhere(group).await? { Refused::Foreign } else { missing }.into())
 }
 
-/// Who lists an action twice means something that cannot be known.
+/// Refuses a list that names an action twice: its intent is ambiguous.
 fn each_once(rulings: &[Ruling]) -> Result<(), Refused> {
     let mut ids = HashSet::new();
     match rulings.iter().find(|ruling| !ids.insert(ruling.id.as_str())) {
@@ -162,12 +158,12 @@ fn each_once(rulings: &[Ruling]) -> Result<(), Refused> {
     }
 }
 
-/// Actions that are looked up in one question.
+/// Maximum number of ids per query.
 const LOOKED_UP: usize = 500;
-/// Actions that are loaded at once, with everything that they hold.
+/// Maximum number of actions loaded at once, with payloads.
 const LOADED: usize = 50;
 
-/// A batch that crosses workspaces is refused whole, as the contract demands: whoever sent it took one workspace for another.
+/// Refuses the whole batch if an action is in another workspace, as the contract demands.
 async fn within_one_workspace(tx: &mut dyn Tx, rulings: &[Ruling], by: &Actor) -> Result<(), StoreError> {
     for some in rulings.chunks(LOOKED_UP) {
         let ids: Vec<&str> = some.iter().map(|ruling| ruling.id.as_str()).collect();
@@ -178,7 +174,7 @@ async fn within_one_workspace(tx: &mut dyn Tx, rulings: &[Ruling], by: &Actor) -
     Ok(())
 }
 
-/// One item's entry in the reply, and the batch it is in. Only a failing database fails the others.
+/// Decides one item and returns its entry and batch. Only a database error fails the others.
 async fn item(
     tx: &mut dyn Tx,
     group: &Group,

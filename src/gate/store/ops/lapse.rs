@@ -1,4 +1,4 @@
-//! Approvals that no agent claims: an old one must not be run when nobody remembers it any more.
+//! Lapses approvals that no agent claims, so that a forgotten one does not run.
 
 use std::time::Duration;
 
@@ -7,18 +7,17 @@ use crate::domain::{Status, Timestamp};
 use crate::gate::store::{Refused, StoreError, Stored};
 use crate::gate::tool::Tools;
 
-/// What lapses now: approvals that agents take, by how long one waits for them.
+/// Returns the approvals that lapse now, by lifetime.
 pub(super) fn unclaimed(tools: &Tools, now: Timestamp) -> Vec<Due> {
     let due = |(tools, ttl)| Due::Unclaimed { tools, before: approved_before(now, ttl) };
     tools.taken_by_agents().into_iter().map(due).collect()
 }
 
-/// Returns the moment at or before which an approval must have been given to be past `ttl` now.
 pub(crate) fn approved_before(now: Timestamp, ttl: Duration) -> Timestamp {
     now.plus_millis(i64::try_from(ttl.as_millis()).map_or(i64::MIN, |millis| -millis))
 }
 
-/// Refuses a claim that comes after an approval's time and before the sweep.
+/// Refuses a claim after the approval's lifetime, even before the sweep.
 pub(super) fn refuse(tx: &mut dyn Tx, stored: &Stored) -> Result<(), StoreError> {
     let row = &stored.action.row;
     if row.status != Status::Approved || stored.fence > 0 {

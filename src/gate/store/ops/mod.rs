@@ -1,5 +1,5 @@
-//! The rules of writing, once, over the primitives of a database: what is recorded, decided, run, swept and written down, in which
-//! order, and what is refused.
+//! The rules of writing, once for both databases: what is recorded, decided, run and swept, in which order, and what is
+//! refused.
 
 mod advance;
 mod approvals;
@@ -33,12 +33,13 @@ use crate::gate::token::Token;
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
-/// Work in one transaction on what it is given. It may be done again from its beginning, when the database could not commit it.
+/// Work in a transaction. It may run again from its beginning if the database could not commit it.
 pub(super) type Work<A, T> = for<'t> fn(&'t mut dyn Tx, &'t A) -> BoxFuture<'t, Result<T, StoreError>>;
 
-/// A database that does work in transactions. It can then do everything of [`Writes`].
+/// A database with transactions. It gets all of [`Writes`] from this.
 pub(super) trait Transact: fmt::Debug + Send + Sync {
-    /// Does the work; returns after its commit. An error undoes it. `workspace` is the one it writes to; empty where only the work finds out.
+    /// Runs the work and returns after its commit. An error rolls it back. `workspace` is the one it writes to, or
+    /// empty if only the work can tell.
     fn transact<A, T>(
         &self,
         workspace: &str,
@@ -49,13 +50,10 @@ pub(super) trait Transact: fmt::Debug + Send + Sync {
         A: Send + Sync + 'static,
         T: Send + 'static;
     fn tools(&self) -> &Tools;
-    /// The clock by which something is due.
     fn now(&self) -> impl Future<Output = Result<Timestamp, StoreError>> + Send;
-    /// Workspaces in which something is due now.
     fn due_in(&self, due: &Due) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send;
 }
 
-/// Work on what it is given, as [`Transact::transact`] takes it.
 macro_rules! work {
     ($store:ident, $workspace:expr, $given:expr, |$tx:ident, $args:pat_param| $work:expr) => {
         $store.transact($workspace, $given, |$tx, $args| Box::pin(async move { $work.await })).await
@@ -267,7 +265,6 @@ impl<S: Transact> Writes for S {
     }
 }
 
-/// Returns `None` for [`Refused::Missing`].
 fn found<T>(changed: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match changed {
         Ok(changed) => Ok(Some(changed)),
@@ -276,12 +273,11 @@ fn found<T>(changed: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     }
 }
 
-/// The workspace of an agent; what the gate runs itself may be of any.
 fn of(agent: Option<&Actor>) -> String {
     agent.map(|by| by.workspace.clone()).unwrap_or_default()
 }
 
-/// Settles what is due, one workspace a transaction. Returns how many.
+/// Settles what is due, one transaction per workspace. Returns how many.
 async fn sweep_all<S: Transact>(store: &S, due: Due) -> Result<u64, StoreError> {
     let mut swept = 0;
     for workspace in store.due_in(&due).await? {

@@ -1,5 +1,5 @@
-//! Pauses: nothing is dispatched in a paused workspace. Asked inside the dispatching transaction, so a pause holds from its
-//! commit on, whichever process it came from.
+//! Pauses of dispatching. Checked inside the dispatching transaction, so a pause by any process holds from its commit
+//! on.
 
 use serde_json::json;
 
@@ -7,7 +7,6 @@ use super::audit::{Note, bump, note};
 use super::tx::{Tx, lock};
 use crate::gate::store::StoreError;
 
-/// Stops or allows dispatching. False when it was so already.
 pub(super) async fn set(
     tx: &mut dyn Tx,
     workspace: &str,

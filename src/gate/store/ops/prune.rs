@@ -1,4 +1,4 @@
-//! Retention: what was settled long ago goes, and the audit keeps that it was there.
+//! Retention: prunes actions settled long ago. The audit keeps their ids.
 
 use serde_json::json;
 
@@ -6,8 +6,8 @@ use super::audit::{Note, bump, note};
 use super::tx::{Tx, lock, locked};
 use crate::gate::store::{Prunable, StoreError};
 
-/// Removes them where they still stand as they were read, under one audit row. Their keys and calls leave tombstones: without them
-/// a request that is sent again would be recorded, and run, a second time.
+/// Removes unchanged actions under one audit row. Their keys and calls leave tombstones: otherwise a repeated request
+/// would be recorded, and run, again.
 pub(super) async fn prune(
     tx: &mut dyn Tx,
     workspace: &str,

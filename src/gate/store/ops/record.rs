@@ -11,7 +11,7 @@ use crate::domain::{Flow, StatusStep};
 use crate::gate::store::{Actor, Keyed, NewAction, Recorded, Refused, StoreError, decision_rules};
 use crate::gate::terms;
 
-/// Records the proposal, unless its call was recorded before, or its key was answered before.
+/// Records the proposal, unless its call or its key was recorded before.
 pub(super) async fn record(
     tx: &mut dyn Tx,
     action: &NewAction,
@@ -20,7 +20,8 @@ pub(super) async fn record(
 ) -> Result<Recorded, StoreError> {
     let by = Actor { subject: action.proposer.clone(), workspace: action.workspace.clone() };
     lock(tx, &by.workspace).await?;
-    // The call first: what its target holds (`before`) may have changed since, and with it the body that the key stands for.
+    // The call first: the target's content (`before`) may have changed since, and with it the body that the key is
+    // checked against.
     if let Some(id) = replies::recorded_call(tx, action).await? {
         return Ok(Recorded { id, again: true });
     }
@@ -28,7 +29,7 @@ pub(super) async fn record(
         return Ok(Recorded { id, again: true });
     }
     let now = tx.state().now;
-    // Not before: a repeated request gets its answer, however late it comes.
+    // Checked after the key: a repeated request gets its answer however late it comes.
     if action.expires_at.is_some_and(|at| at <= now) {
         return Err(Refused::Late.into());
     }
@@ -56,7 +57,7 @@ pub(super) async fn record(
     Ok(Recorded { id: action.id.clone(), again: false })
 }
 
-/// The old proposal steps back for the new one; only its own proposer may do that.
+/// Ends the old proposal in favour of the new one. Only its own proposer may do that.
 async fn supersede(tx: &mut dyn Tx, old: &str, by: &Actor) -> Result<(), StoreError> {
     let stored = load(tx, old).await?;
     decision_rules::within(&stored, by)?;

@@ -1,10 +1,9 @@
-//! What keeps a request from being done twice: answers under an `Idempotency-Key`, the ids of calls, and what is left of both when
-//! their action was pruned.
+//! Prevents duplicates: replies under an `Idempotency-Key`, call ids, and tombstones of both.
 
 use super::tx::{Answer, KeptReply, RecordedCall, Tx};
 use crate::gate::store::{Actor, Keyed, NewAction, Refused, StoreError};
 
-/// The first answer under this key, if there was one to the same request: a body, or of a proposal the id of its action.
+/// Returns the first reply under this key if the request is the same: a body, or for a proposal its action id.
 pub(super) async fn kept(
     tx: &mut dyn Tx,
     by: &Actor,
@@ -21,7 +20,7 @@ pub(super) async fn kept(
     }
 }
 
-/// Keeps an answer, in the transaction of what it answers.
+/// Stores a reply in the transaction of its request.
 pub(super) async fn keep(
     tx: &mut dyn Tx,
     by: &Actor,
@@ -34,8 +33,8 @@ pub(super) async fn keep(
     }
 }
 
-/// The action that this very call was recorded as: the same proposer, session and call id, the same tool and input. A call of that id
-/// that is not the same is refused, and so is one whose action was pruned.
+/// Returns the action recorded for this call: same proposer, session, call id, tool and input. Refuses a different call
+/// under the same id, and a call whose action was pruned.
 pub(super) async fn recorded_call(tx: &mut dyn Tx, action: &NewAction) -> Result<Option<String>, StoreError> {
     if action.session.is_none() || action.tool_call.as_deref().unwrap_or_default().is_empty() {
         return Ok(None);
@@ -45,7 +44,7 @@ pub(super) async fn recorded_call(tx: &mut dyn Tx, action: &NewAction) -> Result
         Some(RecordedCall { digest, .. }) if digest != action.digest.to_string() => {
             Err(Refused::CallReused.into())
         }
-        // It takes the place of another one, and was recorded already without doing so.
+        // The existing action was recorded without superseding another one.
         Some(_) if action.supersedes.is_some() => Err(Refused::CallReused.into()),
         Some(RecordedCall { id: None, .. }) => Err(Refused::RecordedAndPruned.into()),
         Some(RecordedCall { id, .. }) => Ok(id),

@@ -1,4 +1,4 @@
-//! Dispatches and finishes approved actions: leases, fences, results, and runs that were lost.
+//! Dispatches and finishes approved actions: leases, fences, results, and lost runs.
 
 use serde_json::Value;
 
@@ -13,16 +13,16 @@ use crate::gate::store::{
     Actor, Dispatched, Finished, Keyed, Lease, RAN_OTHER, Refused, StoreError, Stored, Work, decision_rules,
 };
 
-/// So many runs of one approval may be lost; then a human is asked, whatever the tool says of itself.
+/// Maximum number of lost runs per approval. Then a person is asked, even if the tool is safe to repeat.
 const ATTEMPTS: u64 = 5;
-/// Beginning of the error of an action whose last attempt failed after an earlier one was lost.
+/// Prefix of the error if the last attempt failed after an earlier one was lost.
 const EARLIER: &str = "an earlier run was lost";
-/// How long a lost run is left alone before the next attempt, times the attempts so far.
+/// Pause after a lost run, multiplied by the attempts so far.
 const PAUSE_MILLIS: i64 = 2_000;
 
-/// Takes an approved action under a lease with a new fence.
+/// Leases an approved action under a new fence.
 ///
-/// Its expiry is not asked again: only what is pending expires, and an approval given in time stands.
+/// Expiry is not checked: only pending actions expire.
 pub(super) async fn dispatch(
     tx: &mut dyn Tx,
     id: &str,
@@ -37,7 +37,7 @@ pub(super) async fn dispatch(
         lapse::refuse(tx, &stored)?;
     }
     let workspace = stored.action.row.workspace.as_ref().map_or("", Untrusted::as_raw);
-    // Under the lock of the workspace: a pause that was acknowledged is seen here.
+    // The workspace is locked, so an acknowledged pause is seen here.
     if tx.paused_since(workspace).await?.is_some() {
         return Err(Refused::Paused.into());
     }
@@ -46,7 +46,7 @@ pub(super) async fn dispatch(
     }
     let by = lease.by.as_ref().map(|by| by.subject.as_str());
     let until = tx.state().now.plus_millis(lease.millis);
-    // The error of an earlier run that was lost stays on the row until this one ends.
+    // The error of an earlier lost run stays on the row until this one ends.
     let error = stored.action.error.as_ref().map(Untrusted::as_raw);
     let change = Change { by, lease: Some((until, by)), error, ..Change::default() };
     advance(tx, (&stored).into(), StatusStep::Dispatch, change).await?;
@@ -62,8 +62,8 @@ pub(super) async fn dispatch(
     Ok(Dispatched::Run(work))
 }
 
-/// Refuses to run an action again whose row was set back behind the gate's back: its newest audit row must have left it in the
-/// status that the row has.
+/// Refuses to run an action whose row was set back outside the gate: the newest audit row must have left it in the
+/// row's status.
 pub(super) async fn is_as_audited(tx: &mut dyn Tx, row: &Row) -> Result<(), StoreError> {
     let details = tx.newest_details(row.id.as_raw()).await?.unwrap_or_default();
     let details: Value = serde_json::from_str(&details).unwrap_or_default();
@@ -72,7 +72,7 @@ pub(super) async fn is_as_audited(tx: &mut dyn Tx, row: &Row) -> Result<(), Stor
     if audited == row.status.as_raw() { Ok(()) } else { Err(Refused::Tampered(audited.to_owned()).into()) }
 }
 
-/// The action with this id, its workspace locked. `by` is an agent, and must be of that workspace; the gate itself runs all of them.
+/// Locks the workspace and loads the action. An agent `by` must be of that workspace; the gate itself runs all of them.
 async fn load_locked(tx: &mut dyn Tx, id: &str, by: Option<&Actor>) -> Result<Stored, StoreError> {
     let workspace = match by {
         Some(by) => by.workspace.clone(),
@@ -84,7 +84,7 @@ async fn load_locked(tx: &mut dyn Tx, id: &str, by: Option<&Actor>) -> Result<St
     Ok(stored)
 }
 
-/// The answer to this very claim was lost: the same work again, while its lease holds.
+/// Returns the same work again for a repeated claim, while its lease holds.
 async fn claimed_before(
     tx: &mut dyn Tx,
     stored: &Stored,
@@ -113,8 +113,7 @@ fn work(stored: &Stored, fence: u64, lease_until: Timestamp) -> Work {
     }
 }
 
-/// Extends a lease from now on, for whoever holds it; it never becomes shorter. Nothing about the action changes, so there is no new
-/// revision.
+/// Extends a lease for its holder; it never becomes shorter. The action does not change, so there is no new revision.
 pub(super) async fn renew(
     tx: &mut dyn Tx,
     id: &str,
@@ -135,7 +134,7 @@ pub(super) async fn renew(
     Ok(until)
 }
 
-/// Ends a run, if it is still the newest one and whoever says so holds its lease.
+/// Ends a run, if it is the newest one and the caller holds its lease.
 pub(super) async fn finish(
     tx: &mut dyn Tx,
     id: &str,
@@ -150,7 +149,7 @@ pub(super) async fn finish(
     }
     let holds = match stored.action.row.status {
         Status::Running => is_same_holder(stored.lease_by.as_deref(), holder),
-        // The lease is over, but nothing ran since: who had it still knows best.
+        // The lease ended, but there was no run since: its holder may still report.
         Status::Unknown => was_held_by(tx, id, holder).await?,
         _ => true,
     };
@@ -183,7 +182,8 @@ pub(super) async fn finish(
     load(tx, id).await
 }
 
-/// Records a run that did not do its work: as `failed`, or as `unknown` if an earlier run was lost, because that one may have done it.
+/// Records a run that did not do its work: as `failed`, or as `unknown` if an earlier run was lost, because that one
+/// may have done it.
 async fn fail(tx: &mut dyn Tx, stored: &Stored, error: &str, change: Change<'_>) -> Result<(), StoreError> {
     if stored.action.row.status == Status::Running && stored.action.error.is_some() {
         let error = after_lost(error);
@@ -199,7 +199,6 @@ fn after_lost(error: &str) -> String {
     format!("{EARLIER}; the next one did not do the work: {error}")
 }
 
-/// The answer to this very report was lost, and it comes again.
 fn said_before(stored: &Stored, how: &Finished) -> bool {
     let action = &stored.action;
     match (how, &action.row.status) {
@@ -216,7 +215,7 @@ fn said_before(stored: &Stored, how: &Finished) -> bool {
     }
 }
 
-/// Did they take the newest lease? `None` is the gate itself.
+/// Returns true if `holder` took the newest lease. `None` is the gate itself.
 async fn was_held_by(tx: &mut dyn Tx, id: &str, holder: Option<&str>) -> Result<bool, StoreError> {
     let found = tx.newest_holder(id).await?;
     Ok(is_same_holder(found.as_deref(), holder))
@@ -229,7 +228,7 @@ fn is_same_holder(one: Option<&str>, other: Option<&str>) -> bool {
     }
 }
 
-/// A run of a tool that may be run twice was lost: once more, unless that was tried often enough.
+/// Runs an action of a safe tool again after a lost run, up to [`ATTEMPTS`] times.
 pub(super) async fn again(
     tx: &mut dyn Tx,
     place: StepRow<'_>,

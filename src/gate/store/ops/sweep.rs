@@ -1,7 +1,6 @@
-//! What time does to actions: what is pending expires, approvals that no agent takes lapse, runs are lost.
+//! Settles what is due: pending actions expire, unclaimed approvals lapse, leases end.
 //!
-//! A sweep looks without a lock in which workspaces something is due, and then takes them one by one: locks the workspace, asks again
-//! what is due there, and settles that.
+//! A sweep finds the workspaces without a lock. Then it locks each, checks again what is due there, and settles it.
 
 use super::advance::{Change, StepRow, advance};
 use super::run::again;
@@ -11,7 +10,6 @@ use crate::gate::store::{Refused, StoreError};
 
 const LOST: &str = "the executor did not report; nobody knows whether it ran";
 
-/// Settles what is due in a workspace. Returns how many.
 pub(super) async fn sweep(tx: &mut dyn Tx, workspace: &str, due: &Due) -> Result<u64, StoreError> {
     lock(tx, workspace).await?;
     let found = tx.due(workspace, due).await?;
@@ -23,7 +21,7 @@ pub(super) async fn sweep(tx: &mut dyn Tx, workspace: &str, due: &Due) -> Result
                 let change = Change { settles: true, ..Change::default() };
                 advance(tx, place, StatusStep::Expire, change).await?;
             }
-            // Who approved it, and when, stays as it is.
+            // Approver and time of the approval stay on the row.
             Due::Unclaimed { .. } => {
                 advance(tx, place, StatusStep::Lapse, Change::default()).await?;
             }

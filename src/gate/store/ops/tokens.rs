@@ -1,4 +1,4 @@
-//! Tokens: of each only the hash, never the token.
+//! Tokens. Only the hash of a token is stored.
 
 use serde_json::json;
 
@@ -17,11 +17,11 @@ pub(super) async fn add(tx: &mut dyn Tx, token: &Token, hash: &[u8]) -> Result<(
     issue(tx, token, hash).await
 }
 
-/// Under the workspace's lock.
+/// Adds a token. The caller has locked the workspace.
 async fn issue(tx: &mut dyn Tx, token: &Token, hash: &[u8]) -> Result<(), StoreError> {
     tx.insert_token(token, hash).await?;
     bump(tx, &token.workspace, 0)?;
-    // Its hash is no secret: the token has 244 random bits.
+    // The hash is no secret: the token has 244 random bits.
     let issued = without_nulls(json!({
         "token": token.id,
         "subject": token.subject,
@@ -35,7 +35,7 @@ async fn issue(tx: &mut dyn Tx, token: &Token, hash: &[u8]) -> Result<(), StoreE
     note(tx, &token.workspace, line, &issued, None).await
 }
 
-/// Both are good until the old one ends, so whoever holds it has time to take the new one.
+/// Replaces a token. Both are valid until the old one ends, so that its user can switch.
 pub(super) async fn rotate(
     tx: &mut dyn Tx,
     old: &str,
@@ -55,7 +55,7 @@ pub(super) async fn rotate(
     issue(tx, new, hash).await
 }
 
-/// No workspace is locked: this is in no audit.
+/// Not in an audit, so no workspace is locked.
 pub(super) async fn note_uses(tx: &mut dyn Tx, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
     for (id, at) in uses {
         tx.note_use(id, *at).await?;

@@ -1,4 +1,4 @@
-//! The parts of SQL that differ on PostgreSQL.
+//! The SQL that differs on PostgreSQL.
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
@@ -12,7 +12,7 @@ impl Sql for Conn {
     type Row = PgRow;
 
     const UNINDEXED: &'static str = "";
-    /// Passes over what another gate takes at the same moment.
+    /// Skips messages that another gate takes at the same time.
     const TAKE_CALLBACKS: &'static str = "WITH due AS MATERIALIZED (SELECT workspace, revision FROM callbacks WHERE name = $2 AND next_at <= $3 \
          AND NOT EXISTS (SELECT 1 FROM callbacks AS held WHERE held.name = $2 AND held.held_until > $3) \
          ORDER BY next_at LIMIT $4 FOR UPDATE SKIP LOCKED) \
@@ -21,7 +21,7 @@ impl Sql for Conn {
 
     const GUARDS_GONE: &'static str = "SELECT guard AS name FROM (VALUES ('audit_is_never_changed'), ('audit_is_never_cut')) AS guards (guard) \
          EXCEPT SELECT tgname::text FROM pg_trigger WHERE tgrelid = 'audit'::regclass AND tgenabled = 'O'";
-    /// The server keeps on its disk what does not fit its memory. A server that only reads has cursors, too.
+    /// The server spills a large sort to its disk. A read-only server has cursors, too.
     const SORT_PRUNED: &'static [&'static str] = &[
         "DECLARE pruned NO SCROLL CURSOR FOR SELECT a.workspace, a.revision, COALESCE(g.value ->> 'id', '') AS id, \
          COALESCE(g.value ->> 'record', '') AS record \

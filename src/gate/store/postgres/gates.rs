@@ -1,4 +1,4 @@
-//! The gates that share this database.
+//! The registry of gates that share this database.
 
 use sqlx::Row as _;
 
@@ -7,10 +7,10 @@ use crate::domain::Timestamp;
 use crate::gate::policies::Registered;
 use crate::gate::store::StoreError;
 
-/// A gate that is silent for longer is gone: it missed three beats.
+/// A gate that missed three reports is removed.
 const SILENT_MILLIS: i64 = 35_000;
 
-/// `$1` to `$4` is this gate, `$5` how long one may be silent. Of several that sweep each row is taken by one, and nobody waits.
+/// `$1` to `$4` are this gate, `$5` the maximum silence. Gates that clean up at the same time skip each other's rows.
 const BEAT: &str = "WITH moment AS MATERIALIZED (SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now), \
      silent AS (SELECT id FROM gates, moment WHERE id <> $1 AND seen_at < now - $5 FOR UPDATE OF gates SKIP LOCKED), \
      swept AS (DELETE FROM gates WHERE id IN (SELECT id FROM silent)), \
@@ -18,7 +18,7 @@ const BEAT: &str = "WITH moment AS MATERIALIZED (SELECT (EXTRACT(EPOCH FROM cloc
      ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at) \
      SELECT id, name, started_at, policies FROM gates, moment WHERE id <> $1 AND seen_at >= now - $5 ORDER BY name, id";
 
-/// Writes that `me` is there, sweeps who was silent for long, and returns the others.
+/// Registers `me`, removes silent gates, and returns the others.
 pub(super) async fn beat(conn: &mut Conn, me: &Registered) -> Result<Vec<Registered>, StoreError> {
     let policies = serde_json::to_string(&me.policies);
     let policies = policies.map_err(|_| StoreError::Corrupt("policies that are no JSON"))?;
@@ -31,7 +31,7 @@ pub(super) async fn beat(conn: &mut Conn, me: &Registered) -> Result<Vec<Registe
     let mut others = Vec::new();
     for row in beat.fetch_all(&mut *conn).await? {
         let policies: String = row.try_get("policies")?;
-        // What another version wrote in a way that this one cannot read is not compared.
+        // Policies that another version wrote in an unreadable form are not compared.
         if let Ok(policies) = serde_json::from_str(&policies) {
             let started_at = Timestamp::from_millis(row.try_get("started_at")?);
             others.push(Registered {

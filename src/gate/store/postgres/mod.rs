@@ -1,5 +1,5 @@
-//! The gate's memory in PostgreSQL: a pool of connections, and a writer for each workspace to which something is written. Any number of
-//! gates may share it.
+//! The store on PostgreSQL: a pool of connections, and a writing task for each workspace with queued work. Any number
+//! of gates may share it.
 
 mod conn;
 mod dialect;
@@ -46,11 +46,10 @@ use crate::gate::policies::Registered;
 use crate::gate::token::Token;
 use crate::gate::tool::Tools;
 
-/// A standby, or a server that is set up to refuse writes.
+/// True on a standby, or on a server configured to refuse writes.
 const READ_ONLY: &str =
     "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on'";
 
-/// One database on a server.
 #[derive(Debug)]
 pub(crate) struct PostgresStore {
     pool: Pool,
@@ -59,7 +58,7 @@ pub(crate) struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects, brings the tables up to date and listens for what other gates do. Behind a pooler it only looks whether they are.
+    /// Connects, migrates the tables and listens to other gates. Behind a pooler it only checks the tables.
     pub(crate) async fn open(
         url: &str,
         config: &PostgresConfig,
@@ -74,7 +73,7 @@ impl PostgresStore {
         Self::over(&server, config, context).await
     }
 
-    /// The same for a server that may be one that only reads; the tables must be up to date.
+    /// Opens a server that may be read-only. The tables must be up to date.
     pub(crate) async fn open_to_read(
         url: &str,
         config: &PostgresConfig,
@@ -95,19 +94,18 @@ impl PostgresStore {
         let teller = Teller::start((options, config.pooler), listen, context.events.clone());
         let writer = Arc::new(Writer::new(pool.clone(), context.clone(), teller, config.connections));
         let store = Self { pool, context, writer };
-        // Before anything is judged by this gate's clock; every sweep does it again.
+        // Sets this gate's clock before it is used; every sweep sets it again.
         store.now().await.ok();
         Ok(store)
     }
 }
 
-/// Brings the tables to this version, as a gate does that no pooler is before.
+/// Migrates the tables, as a gate without a pooler does.
 #[cfg(test)]
 pub(crate) async fn migrate(url: &str) -> Result<(), PostgresError> {
     Server::new(url, &PostgresConfig::default())?.migrate().await
 }
 
-/// The one value that is asked for.
 async fn one<T>(conn: &mut Conn, question: &'static str) -> Result<T, StoreError>
 where
     T: Send + Unpin + sqlx::Type<Postgres> + for<'r> sqlx::Decode<'r, Postgres>,
@@ -159,7 +157,6 @@ impl Ask for PostgresStore {
         self.pool.ask_of_one_moment(given, questions).await
     }
 
-    /// By the server's clock.
     async fn moment(&self, conn: &mut Conn) -> Result<Timestamp, StoreError> {
         let asked = Instant::now();
         let now = Timestamp::from_millis(one(conn, transaction::NOW).await?);
@@ -167,7 +164,6 @@ impl Ask for PostgresStore {
         Ok(self.context.clock.of_server(now))
     }
 
-    /// It follows the server's.
     fn clock(&self) -> &Clock {
         &self.context.clock
     }

@@ -1,4 +1,8 @@
-//! The connections of a gate to its server: a question is asked again, and work done again, where that changes nothing.
+//! The connections of a gate, and its retries. A read is tried up to ten times if the connection breaks or another gate
+//! is in the way. Work is retried only before its commit: a connection that breaks in `COMMIT` leaves an unknown
+//! outcome, so the caller gets an error and repeats the request under its idempotency key.
+//!
+//! The pauses between tries grow from 1 to 81 ms and have no jitter, so gates that collide may collide again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,24 +15,24 @@ use crate::config::PostgresConfig;
 use crate::gate::store::sql::ask::Question;
 use crate::gate::store::{Refused, StoreError};
 
-/// Each statement sees what was committed before it, so that what is read under a lock is what the last holder of the lock left;
-/// whatever the server begins with by itself.
+/// Set explicitly, because the server's default may differ. Each statement must see what the previous holder of the
+/// lock committed.
 pub(in crate::gate::store) const WORK: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
-/// All questions see one moment.
+/// All queries see one snapshot.
 pub(in crate::gate::store) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-/// What each question sees is of its own moment.
+/// Each query sees its own snapshot.
 const QUESTIONS: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
 
-/// What is acknowledged is on disk, also where the server is set up to acknowledge earlier.
+/// An acknowledged commit is on disk, even if the server is configured to acknowledge earlier.
 pub(in crate::gate::store) const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
-/// The same for one transaction.
+/// [`DURABLE`] for one transaction.
 const DURABLE_ONCE: &str =
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
-/// What holds for every session. Who is cut off in the middle of its work holds the lock of a workspace, for which all others wait: the
-/// server ends its connection. Others stop waiting before that, and those that are still there try again: else the lock would go to the
-/// next connection that nobody is behind, and so on. No statement has a limit there: a commit that is ended while it waits for a standby
-/// is acknowledged all the same. The hash of a head is read as text, too.
+/// Settings of every session. A gate that is cut off during its work still holds the lock of a workspace, so the server
+/// ends its session after 5 s. Waiting sessions give up earlier and try again: otherwise the lock would pass to the
+/// next abandoned session. There is no `statement_timeout`, because a commit that is cancelled while it waits for a
+/// standby is committed anyway. `bytea_output` is set because the hash of a head is read as text.
 pub(super) const SETTINGS: [(&str, &str); 4] = [
     ("search_path", "placet"),
     ("bytea_output", "hex"),
@@ -36,14 +40,13 @@ pub(super) const SETTINGS: [(&str, &str); 4] = [
     ("idle_in_transaction_session_timeout", "5s"),
 ];
 
-/// A server, or a network, that is silent for so long in the middle is given up.
+/// Maximum time for a question or a group of work.
 const SILENCE: Duration = Duration::from_secs(15);
-/// A connection that was idle for longer is tried before it is used, and has so long to answer.
+/// A connection that was idle for longer is tested before use, for at most this long.
 const STALE: Duration = Duration::from_secs(1);
-/// How often it is tried where other gates were in the way, or the connection broke before anything was kept.
+/// Maximum number of tries if another gate is in the way, or the connection breaks before the commit.
 const TRIES: u32 = 10;
 
-/// Asks in one of the ways of a [`Pool`].
 macro_rules! ask {
     ($store:ident, $way:ident, $given:expr, |$conn:ident, $args:pat_param| $asked:expr) => {
         $store
@@ -60,7 +63,7 @@ pub(super) use ask;
 #[derive(Debug, Clone)]
 pub(super) struct Pool {
     connections: Arc<Connections>,
-    /// Something in front of the server gives each transaction any connection.
+    /// Behind a pooler, each transaction may be on another connection to the server.
     pooler: bool,
 }
 
@@ -90,7 +93,7 @@ impl Pool {
                     Ok(true)
                 })
             })
-            // The pool tries each that it gets back, and would wait for ever.
+            // Pings with a timeout. The pool's own ping of released connections has none.
             .after_release(|conn, _| {
                 Box::pin(async move {
                     answers(conn, PATIENCE).await?;
@@ -102,7 +105,6 @@ impl Pool {
         Ok(Self { connections: Arc::new(Connections::new(pool, config.connections)), pooler })
     }
 
-    /// Asks a question.
     pub(super) async fn ask<A: Sync, T>(
         &self,
         given: &A,
@@ -112,7 +114,6 @@ impl Pool {
         self.asked_again(begin, given, question).await
     }
 
-    /// Asks several questions about one moment.
     pub(super) async fn ask_of_one_moment<A: Sync, T>(
         &self,
         given: &A,
@@ -121,7 +122,7 @@ impl Pool {
         self.asked_again(Some(SNAPSHOT), given, questions).await
     }
 
-    /// Tries what is undone again.
+    /// Runs statements and rolls them back; retried.
     pub(super) async fn undone<A: Sync, T>(
         &self,
         given: &A,
@@ -130,7 +131,7 @@ impl Pool {
         self.asked_again(Some(WORK), given, tried).await
     }
 
-    /// The same once, however long it takes.
+    /// Runs several queries in one snapshot, once and without a time limit.
     pub(super) async fn read_everything<A: Sync, T>(
         &self,
         given: &A,
@@ -140,7 +141,7 @@ impl Pool {
         read.map_err(Attempt::into_error)
     }
 
-    /// Writes one statement that no rule is about, and that nobody misses.
+    /// Writes one statement without retrying. For writes that may be lost.
     pub(super) async fn write_once<A: Sync, T>(
         &self,
         given: &A,
@@ -196,7 +197,7 @@ impl Pool {
         }
     }
 
-    /// Begins a piece of work, and asks this question in the same way to the server. What it answers is the last row, if it answers.
+    /// Begins a transaction and runs `question` in the same round trip. Returns its last row, if it has one.
     pub(super) async fn begin_work(&self, question: &str) -> Result<(Conn, Option<PgRow>), StoreError> {
         let mut conn = self.take().await?;
         let begin = format!("{}; {question}", self.beginning(WORK));
@@ -210,7 +211,7 @@ impl Pool {
         Ok(self.connections.take(!self.pooler).await?)
     }
 
-    /// Behind a pooler nothing is set but for one transaction.
+    /// Behind a pooler settings are only valid for one transaction.
     fn beginning(&self, begin: &str) -> String {
         let mut statements = begin.to_owned();
         if self.pooler {
@@ -230,7 +231,7 @@ impl Pool {
     }
 }
 
-/// Ends a piece of work that goes on for too long; what is sent by then is kept or not, and nobody is told.
+/// Limits work to [`SILENCE`]. Statements already sent may still be committed.
 pub(super) async fn within<T>(work: impl Future<Output = Result<T, Attempt>>) -> Result<T, Attempt> {
     tokio::time::timeout(SILENCE, work).await.unwrap_or_else(|_| Err(Attempt::Over(silent())))
 }
@@ -244,12 +245,11 @@ fn silent() -> StoreError {
     sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()).into()
 }
 
-/// How often something was tried.
 #[derive(Default)]
 pub(super) struct Tries(u32);
 
 impl Tries {
-    /// Rests before it is tried again; fails where that is of no use.
+    /// Waits before the next try, or returns the error if there is no further try.
     pub(super) async fn once_more(&mut self, attempt: Attempt) -> Result<(), StoreError> {
         let error = match attempt {
             Attempt::Again(error) if self.0 + 1 < TRIES => error,
@@ -262,9 +262,8 @@ impl Tries {
     }
 }
 
-/// What was not done.
 pub(super) enum Attempt {
-    /// Nothing of it is kept, and nobody but the database is to blame.
+    /// Not committed, and not caused by the request.
     Again(StoreError),
     Over(StoreError),
 }
@@ -281,9 +280,9 @@ impl Attempt {
         }
     }
 
-    /// When the connection breaks in the middle of a commit, nobody knows whether it was kept.
+    /// Classifies an error of `COMMIT`. If the connection broke, the outcome is unknown, so it is not retried.
     pub(super) fn in_commit(error: StoreError) -> Self {
-        // Serialization failure, deadlock, and a lock that was not to be had in time.
+        // Serialization failure, deadlock, lock timeout.
         match &error {
             StoreError::Database(said)
                 if matches!(code(said).as_deref(), Some("40001" | "40P01" | "55P03")) =>

@@ -1,5 +1,5 @@
-//! Whether the server has room for what is written. Only a write that fails says that it has none, and what needs no room goes on: so who
-//! met a full disk tries, whenever it is asked, whether there is room again.
+//! Whether the server's disk is full. Only a failed write shows that, and small writes may still succeed. After one,
+//! each readiness check writes a test row until it fits.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use super::conn::{Conn, code};
 use super::pool::Pool;
 use crate::gate::store::StoreError;
 
-/// For so long it is believed how the last try went.
+/// Time for which the result of a test is reused.
 const TRIED: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(5) };
 
-/// A row of some pages, which are new ones. It is undone, so no gate ever sees it.
+/// A row that needs new pages. It is rolled back, so no gate ever sees it.
 const TRY: &str = "INSERT INTO gates (id, name, started_at, seen_at, policies) \
      SELECT 'room', '', 0, 0, string_agg(md5(n::text), '') FROM generate_series(1, 2000) AS n";
 
@@ -24,14 +24,12 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Notes what a failed write says of it.
     pub(super) fn note(&self, error: &StoreError) {
         if is_full(error) {
             self.is_full.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Fails while there is none, as far as this gate met that.
     pub(super) async fn check(&self, pool: &Pool) -> Result<(), StoreError> {
         if !self.is_full.load(Ordering::Relaxed) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The server and its database before anything is asked of it: is it the right one, and are the tables those of this version?
+//! The server and its database before use: is it suitable, and are its tables those of this version?
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -17,10 +17,9 @@ use crate::gate::store::words;
 
 const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/migrations/gate-postgres/0001_gate.sql")];
 
-/// The oldest that it was tried with.
 const OLDEST: i32 = 150_000;
 
-/// Asked as text, and by whole names, as it must be behind a pooler.
+/// Read as text and with qualified names, as a pooler requires.
 const ABOUT: &str = "SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding, \
      current_setting('transaction_read_only') = 'on' AS read_only, to_regclass('placet._sqlx_migrations') IS NOT NULL AS there, \
      EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace('placet')) AS occupied, \
@@ -28,12 +27,11 @@ const ABOUT: &str = "SELECT current_setting('server_version_num')::int AS versio
 const APPLIED: &str =
     "SELECT encode(checksum, 'hex') AS checksum FROM placet._sqlx_migrations ORDER BY version";
 
-/// Of those who migrate one after the other waits for the one before. The number has no meaning. Where the schema is there, nobody needs the
-/// right to make one, which `IF NOT EXISTS` would ask for.
+/// Gates migrate one after the other; the number is arbitrary. An existing schema is not created again, because `IF NOT
+/// EXISTS` would still need the right to create one.
 const LOCK: &str = "SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(123581321345589); \
      DO $$ BEGIN IF to_regnamespace('placet') IS NULL THEN CREATE SCHEMA placet; END IF; END $$";
 
-/// The database cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PostgresError {
     #[error("the database URL cannot be read: {0}")]
@@ -73,11 +71,11 @@ pub enum PostgresError {
 pub(in crate::gate::store) struct Server {
     options: PgConnectOptions,
     password: Option<SecretString>,
-    /// The database for people: never with a password.
+    /// The database for error messages, without a password.
     pub(in crate::gate::store) place: String,
 }
 
-/// Not what it connects with: its password would be among that.
+/// Leaves out the connect options, which contain the password.
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server").field("place", &self.place).finish_non_exhaustive()
@@ -91,11 +89,10 @@ fn migrator() -> Migrator {
     Migrator::with_migrations(numbered.collect())
 }
 
-/// What is found in a database for a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gate::store) struct Found {
     tables: Tables,
-    /// A move to it began and is not finished.
+    /// A move into it began and is not finished.
     pub(in crate::gate::store) half_moved: bool,
 }
 
@@ -103,18 +100,16 @@ pub(in crate::gate::store) struct Found {
 enum Tables {
     Missing,
     Ours,
-    /// Of another version, or another program.
     Other,
 }
 
 impl Server {
-    /// Reads the password. Blocks: it may come from a command.
+    /// Reads the password. Blocks, because it may come from a command.
     pub(in crate::gate::store) fn new(url: &str, config: &PostgresConfig) -> Result<Self, PostgresError> {
         let password = config.password.as_ref().map(TokenFrom::read).transpose();
         Self::with(url, password.map_err(PostgresError::Password)?)
     }
 
-    /// The same server at another URL.
     pub(super) fn at(&self, url: &str) -> Result<Self, PostgresError> {
         Self::with(url, self.password.clone())
     }
@@ -130,7 +125,7 @@ impl Server {
         Ok(Self { options, password, place })
     }
 
-    /// How to connect to work there. A pooler refuses settings of a session.
+    /// Returns the connect options for work. A pooler refuses session settings.
     pub(super) fn options(&self, pooler: bool) -> PgConnectOptions {
         let options = self.options.clone();
         if pooler { options } else { options.options(SETTINGS) }
@@ -140,7 +135,7 @@ impl Server {
         let place = self.place.clone();
         let on_a_socket = self.options.get_socket().is_some() || self.options.get_host().starts_with('/');
         match error {
-            // No network says so: it is one of the files for TLS.
+            // A network does not report this: it is one of the files for TLS.
             sqlx::Error::Io(error)
                 if !on_a_socket
                     && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) =>
@@ -151,7 +146,7 @@ impl Server {
         }
     }
 
-    /// Looks whether it is a server and a database for a gate, to `write` or only to read, and says what is there.
+    /// Checks that server and database suit a gate, to `write` or only to read, and returns the contents.
     pub(in crate::gate::store) async fn look(
         &self,
         conn: &mut PgConnection,
@@ -190,7 +185,7 @@ impl Server {
         Ok(if ours { Tables::Ours } else { Tables::Other })
     }
 
-    /// Fails unless the tables are those of this version, and a whole gate's.
+    /// Fails unless the tables are complete and of this version.
     pub(super) async fn is_up_to_date(&self, pooler: bool, write: bool) -> Result<(), PostgresError> {
         let mut conn = self.connect(pooler).await?;
         let found = self.whole(self.look(&mut conn, write).await?)?;
@@ -214,7 +209,7 @@ impl Server {
         }
     }
 
-    /// Makes the tables where there are none. A user who reads and writes rows need not own existing tables.
+    /// Creates the tables if they are missing. A role that only reads and writes rows need not own existing tables.
     pub(super) async fn migrate(&self) -> Result<(), PostgresError> {
         let mut conn = self.connect(false).await?;
         let found = self.whole(self.look(&mut conn, true).await?)?;
@@ -223,7 +218,7 @@ impl Server {
         Ok(())
     }
 
-    /// The same from what was found there.
+    /// Creates the tables if `found` lacks them.
     pub(in crate::gate::store) async fn migrate_from(
         &self,
         conn: &mut PgConnection,
@@ -239,13 +234,13 @@ impl Server {
         let failed = |error| self.failed(error);
         let mut tx = conn.begin_with("BEGIN").await.map_err(failed)?;
         tx.execute(LOCK).await.map_err(failed)?;
-        // Not `run`: with it the compiler does not see that any thread may go on with this future.
+        // Not `run`: with it the compiler cannot prove that this future is `Send`.
         match migrator().set_locking(false).run_direct(None, &mut *tx, false).await {
             Ok(()) => tx.commit().await.map_err(failed),
             Err(MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) => {
                 Err(failed(error))
             }
-            // Another gate made tables meanwhile.
+            // Another gate created tables meanwhile.
             Err(_) => Err(PostgresError::OtherVersion { place: self.place.clone() }),
         }
     }

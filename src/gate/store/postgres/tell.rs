@@ -1,7 +1,7 @@
-//! Tells the other gates what was committed, and hears what they tell.
+//! Notifies the other gates of commits, and receives their notifications.
 //!
-//! After the commit and not in it: a notification inside a transaction makes all commits of the server wait for each other. What is lost on
-//! the way is found by the sweep, which looks every few seconds.
+//! After the commit, because a notification inside a transaction serializes all commits of the server. The sweep, every
+//! few seconds, finds lost ones.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -17,26 +17,25 @@ use crate::gate::events::Events;
 use crate::gate::store::ops::tx::Wakes;
 
 const CHANNEL: &str = "placet";
-/// From one notification to the next: each wakes the server, and every gate.
+/// Minimum time between notifications: each wakes the server and every gate.
 const APART: Duration = Duration::from_millis(10);
-/// How long it rests before it connects again.
 const REST: Duration = Duration::from_secs(1);
-/// When nothing was heard for so long, it asks whether the server is still there, and waits so long for the answer.
+/// After this long without a notification, it tests the connection, for at most [`SILENCE`].
 const QUIET: Duration = Duration::from_secs(15);
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// A handle on both tasks.
 #[derive(Debug)]
 pub(super) struct Teller {
     events: Events,
-    /// `None`: it stops.
+    /// `None` once stopped.
     wakes: Mutex<Option<mpsc::UnboundedSender<Wakes>>>,
     tasks: TaskTracker,
     stopping: CancellationToken,
 }
 
 impl Teller {
-    /// It tells by way of `pooler`, and hears at `listen`; `None`: it hears nothing, and the sweep looks.
+    /// Sends through `pooler`, and receives at `listen`. With `None` it does not receive, and only the sweep finds
+    /// changes.
     pub(super) fn start(
         (options, pooler): (PgConnectOptions, bool),
         listen: Option<PgConnectOptions>,
@@ -52,7 +51,7 @@ impl Teller {
         Self { events, wakes: Mutex::new(Some(wakes)), tasks, stopping }
     }
 
-    /// Wakes this gate at once, and the others soon.
+    /// Wakes this gate now, and the others soon.
     pub(super) fn tell(&self, wakes: Wakes) {
         wake(&self.events, &wakes);
         if let Some(inbox) = &*self.wakes.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -61,7 +60,7 @@ impl Teller {
         }
     }
 
-    /// What was committed is still told, unless that takes too long.
+    /// Sends queued notifications, unless that takes too long.
     pub(super) async fn stop(&self) {
         self.stopping.cancel();
         drop(self.wakes.lock().unwrap_or_else(PoisonError::into_inner).take());
@@ -84,7 +83,6 @@ fn wake(events: &Events, wakes: &Wakes) {
     }
 }
 
-/// Everything that was committed since the last notification goes in one.
 async fn tell(options: PgConnectOptions, pooler: bool, mut inbox: mpsc::UnboundedReceiver<Wakes>) {
     let mut conn = None;
     while let Some(mut wakes) = inbox.recv().await {
@@ -121,7 +119,8 @@ async fn notify(mut conn: PgConnection, wakes: &Wakes, pooler: bool) -> Result<P
     Ok(conn)
 }
 
-/// `r` or `-` (something is to be run), the revision, the workspace; or `c`, 0, and a workspace in which somebody is on something.
+/// Formats payloads: `r` or `-` (an action may run or not), revision, workspace; or `c`, 0, and a workspace with
+/// changed claims.
 fn payloads(wakes: &Wakes) -> Vec<String> {
     let run = if wakes.approved { 'r' } else { '-' };
     let changed = wakes.revisions.iter().map(|(workspace, revision)| format!("{run} {revision} {workspace}"));
@@ -139,7 +138,6 @@ fn read(payload: &str) -> Option<Wakes> {
     })
 }
 
-/// Hears until it is stopped, and connects again as often as it must.
 async fn hear(options: PgConnectOptions, events: Events) {
     loop {
         if let Err(error) = listen(&options, &events).await {
@@ -156,13 +154,13 @@ async fn listen(options: &PgConnectOptions, events: &Events) -> Result<(), sqlx:
     loop {
         let told = tokio::time::timeout(QUIET, listener.recv()).await;
         let Ok(told) = told else {
-            // Nobody tells anything, or the network is gone without a word.
+            // The other gates are silent, or the network is down.
             let asked = tokio::time::timeout(SILENCE, listener.execute("SELECT 1")).await;
             asked.map_err(|_| sqlx::Error::PoolTimedOut)??;
             continue;
         };
         if let Some(mut wakes) = read(told?.payload()) {
-            // This gate hears itself, too, and told its own streams long ago.
+            // A gate also receives its own notifications. It woke its streams when it sent them.
             wakes
                 .revisions
                 .retain(|workspace, revision| workspace == WHOLE_GATE || !events.told(workspace, *revision));

@@ -1,5 +1,4 @@
-//! What only a store on PostgreSQL has. Where `PLACET_TEST_DATABASE` names no server these do nothing; the tests that run the gate's tests
-//! again name one.
+//! Tests of PostgreSQL only. They do nothing unless `PLACET_TEST_DATABASE` names a server.
 
 use super::*;
 use crate::gate::clock::Clock;
@@ -11,7 +10,7 @@ fn test_context() -> Context {
     Context { events: Events::default(), clock: Clock::default(), tools: Arc::new(Tools::none()) }
 }
 
-/// A database of its own, made by these statements; the second URL is for a role that may only do what they allow.
+/// Creates a database and runs these statements. The second URL is for a role with only the rights they grant.
 async fn database(name: &str, statements: &str) -> Option<(String, String)> {
     let server = std::env::var("PLACET_TEST_DATABASE").ok()?;
     let run = async |url: &str, sql: String| {
@@ -28,7 +27,7 @@ async fn database(name: &str, statements: &str) -> Option<(String, String)> {
 }
 
 #[tokio::test]
-async fn where_the_schema_was_made_for_a_gate_its_owner_needs_no_more_rights() {
+async fn owner_of_an_existing_schema_needs_no_more_rights() {
     let unique = format!("owned_{}_{}", std::process::id(), line!());
     let Some((_, url)) = database(&unique, "CREATE SCHEMA placet AUTHORIZATION ROLE").await else {
         return;
@@ -39,9 +38,9 @@ async fn where_the_schema_was_made_for_a_gate_its_owner_needs_no_more_rights() {
     assert!(migrated.is_ok(), "{migrated:?}");
 }
 
-/// As docs/gate.md tells it: a later version brings more tables, and nobody is asked again.
+/// As docs/gate.md describes: tables of later versions need no new grants.
 #[tokio::test]
-async fn a_user_who_owns_nothing_is_given_rights_once_and_has_them_on_every_table() {
+async fn default_privileges_suffice_for_a_role_that_owns_nothing() {
     let unique = format!("served_{}_{}", std::process::id(), line!());
     let rights = "ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO ROLE; \
          ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ROLE";
@@ -59,7 +58,7 @@ async fn a_user_who_owns_nothing_is_given_rights_once_and_has_them_on_every_tabl
 }
 
 #[tokio::test]
-async fn a_gate_that_may_not_make_tables_says_that_there_is_none() {
+async fn missing_tables_are_reported_if_they_may_not_be_created() {
     let unique = format!("empty_{}_{}", std::process::id(), line!());
     let Some((url, _)) = database(&unique, "SELECT 1").await else { return };
     let behind = PostgresConfig { pooler: true, ..PostgresConfig::default() };
@@ -103,7 +102,7 @@ async fn tables_of_another_version_are_refused_in_one_sentence() {
     }
 }
 
-/// As at a restart of the server, or of a firewall: nobody who asks then, or writes, is to know.
+/// As after a restart of the server or a firewall. Readers and writers must not notice.
 #[tokio::test]
 async fn a_connection_that_broke_meanwhile_is_not_the_askers_concern() {
     let unique = format!("broken_{}_{}", std::process::id(), line!());
@@ -174,7 +173,7 @@ async fn connection_lost_in_commit_is_an_error_settled_by_key() {
     };
     let store = PostgresStore::open(&url, &PostgresConfig::default(), test_context()).await.unwrap();
     let key = || Some(Keyed { key: "k".to_owned(), fingerprint: vec![1] });
-    // A deferred trigger runs inside COMMIT. The sequence counts the commits that were tried.
+    // A deferred trigger runs inside COMMIT. The sequence counts the attempted commits.
     run("CREATE SEQUENCE placet.tried; \
          CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
          PERFORM nextval('placet.tried'), pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$; \
@@ -196,9 +195,9 @@ async fn connection_lost_in_commit_is_an_error_settled_by_key() {
     store.close().await;
 }
 
-/// As a server whose disk is full: what needs no room goes on.
+/// A full disk fails only writes that need room.
 #[tokio::test]
-async fn a_gate_that_met_a_full_disk_is_not_ready_until_there_is_room() {
+async fn gate_is_unready_from_full_disk_until_space_is_free() {
     let unique = format!("full_{}_{}", std::process::id(), line!());
     let Some((url, _)) = database(&unique, "SELECT 1").await else { return };
     migrate(&url).await.unwrap();
@@ -228,9 +227,9 @@ async fn a_gate_that_met_a_full_disk_is_not_ready_until_there_is_room() {
     assert_eq!(left, 0);
 }
 
-/// Twice would be a nuisance where somebody is asked for it.
+/// The command may prompt a person.
 #[tokio::test]
-async fn a_password_command_runs_once_also_where_there_is_another_url_to_listen_at() {
+async fn password_command_runs_once_even_with_a_listen_url() {
     let unique = format!("asked_{}_{}", std::process::id(), line!());
     let Some((server, _)) = database(&unique, "SELECT 1").await else { return };
     migrate(&server).await.unwrap();
@@ -260,7 +259,7 @@ async fn a_locked_workspace_takes_one_connection() {
     let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
     let lock = format!("BEGIN; SELECT 1 FROM placet.heads WHERE workspace = '{locked}' FOR UPDATE");
     sqlx::raw_sql(sqlx::AssertSqlSafe(lock)).execute(&mut foreign).await.unwrap();
-    // All locks of one moment: who gives up and tries again on another connection is not counted twice.
+    // Counted in one query, because a waiter that retries changes its connection.
     let blocked = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) \
                    WHERE NOT granted AND locktype IN ('transactionid', 'tuple') AND datname = current_database()";
 
@@ -288,7 +287,7 @@ async fn a_locked_workspace_takes_one_connection() {
     }
     sqlx::raw_sql("COMMIT").execute(&mut foreign).await.unwrap();
     for write in writes {
-        // Only on a machine that took so long for this may it have given up meanwhile.
+        // On a slow machine a write may give up meanwhile.
         assert!(write.await.unwrap().is_ok() || began.elapsed() >= writer::TURN);
     }
     store.pause(locked.to_owned(), false, None).await.unwrap();
@@ -297,7 +296,7 @@ async fn a_locked_workspace_takes_one_connection() {
     assert!(most <= 1, "{most} of 4 connections waited for one workspace");
 }
 
-/// What is refused in it is refused alone, before it changed something and after.
+/// A refused job leaves the others unchanged, whether it changed something before or not.
 #[tokio::test]
 async fn what_waits_for_a_workspace_goes_into_one_transaction() {
     let unique = format!("grouped_{}_{}", std::process::id(), line!());
@@ -343,9 +342,9 @@ async fn what_waits_for_a_workspace_goes_into_one_transaction() {
     store.close().await;
 }
 
-/// The server of the tests is set up to acknowledge before it wrote.
+/// The server of the tests is configured to acknowledge before it flushes.
 #[tokio::test]
-async fn what_is_acknowledged_is_on_disk_whatever_the_server_is_set_to() {
+async fn acknowledged_writes_are_on_disk_whatever_the_server_settings() {
     let unique = format!("synced_{}_{}", std::process::id(), line!());
     let Some((server, _)) = database(&unique, "SELECT 1").await else { return };
     let store = PostgresStore::open(&server, &PostgresConfig::default(), test_context()).await.unwrap();

@@ -11,7 +11,7 @@ use crate::gate::audit::{AuditHead, Verified};
 use crate::gate::store::StoreError;
 use crate::gate::store::sql::verify::compare;
 
-/// Verifies the audit of a database that no gate may open.
+/// Verifies the audit of a database that is being moved into, which no gate may open.
 pub(in crate::gate::store) async fn verify_at(
     server: &Server,
     kept: &[AuditHead],
@@ -35,7 +35,7 @@ pub(super) async fn verify(
 ) -> Result<Verified, StoreError> {
     let mut replay = Replay::new(kept);
     match compare(conn, &mut replay, read).await {
-        // A row that was changed by hand may not be readable. Report what was found before it.
+        // A row that was changed by hand may be unreadable. Report what was found before it.
         Err(StoreError::Database(error)) if error.as_database_error().is_some() => {
             replay.problem(format!("the rest cannot be read: {error}"));
         }

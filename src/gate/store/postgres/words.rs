@@ -1,9 +1,9 @@
-//! What PostgreSQL's errors mean, in plain words.
+//! Plain words for PostgreSQL's errors.
 
 use crate::gate::tls::{TlsFault, tls_fault};
 
-/// Classes and codes of <https://www.postgresql.org/docs/current/errcodes-appendix.html>. None of the sentences names a table, so a client
-/// may read it.
+/// Classes and codes of <https://www.postgresql.org/docs/current/errcodes-appendix.html>. The sentences name no tables,
+/// so clients may read them.
 const USUAL: [(&[&str], &str); 12] = [
     (&["53100"], "the disk of the database server is full; make room there"),
     (
@@ -37,12 +37,11 @@ const USUAL: [(&[&str], &str); 12] = [
         "the database server ended the statement; give the gate's user a longer statement_timeout there",
     ),
 ];
-/// These may be said of a file as well: their errors do not tell which database they are of.
+/// Also used for SQLite: an I/O error does not tell which database it is from.
 const AWAY: &str = "the database cannot be reached; is its server up, and is the address right?";
 const SILENT: &str = "the database server does not answer, or its network does not; try again";
-/// So also says a proxy that has nobody behind it: it takes the connection, and ends it.
+/// Also the error of a proxy without a server: it accepts the connection and closes it.
 const STRANGE: &str = "what answers there does not speak as PostgreSQL does; is the database server up, and is the address right?";
-/// Those of TLS say what is to be done with the options of the URL.
 const NO_TLS: &str =
     "the database server does not speak TLS; set ssl = on there, or ask for less with sslmode in the URL";
 const NOT_AGREED: &str = "TLS with the database server did not come about; look at sslmode, sslrootcert, sslcert and sslkey in its URL";
@@ -52,14 +51,13 @@ const OTHER_NAME: &str =
 const OUTDATED: &str = "the certificate of the database server has expired or is not valid yet; renew it, or set this clock right";
 const UNFIT: &str =
     "the certificate of the database server is not one for a server, or is damaged; make another one";
-/// Poolers say nearly everything under one code (08P01). Only a setting of the session that they refuse is one that they do not get with
-/// `pooler = true`.
+/// Poolers use one code (08P01) for almost all errors. With `pooler = true` only the refusal of a session setting
+/// cannot occur.
 const POOLER: &str = "a pooler before the database server refuses the settings of a session; set pooler = true in [gate.postgres]";
 const NO_PASSAGE: &str = "a pooler before the database server lets nothing through, or what answers is no PostgreSQL server; is the pooler \
      paused (then `RESUME` in its console), and is the server behind it up?";
 const BUSY: &str = "no connection to the database was to be had in time: it is away, or busy; try again";
 
-/// A sentence for an error of PostgreSQL; `None`: it is none of the usual ones.
 pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str> {
     match error {
         sqlx::Error::Database(error) => {
@@ -87,7 +85,7 @@ pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str>
     }
 }
 
-/// Whether these are words of ours.
+/// Returns true if this is one of the sentences above.
 pub(in crate::gate::store) fn is_usual(words: &str) -> bool {
     const OTHERS: [&str; 12] = [
         AWAY, STRANGE, SILENT, BUSY, POOLER, NO_PASSAGE, NO_TLS, NOT_AGREED, UNTRUSTED, OTHER_NAME, OUTDATED,

@@ -1,5 +1,4 @@
-//! Writes what a group kept, in one statement: other writers of the workspace wait from the lock of its head to the commit, and each
-//! statement in between is a round trip to the server.
+//! Writes the buffer of a group in one statement, because each statement is a round trip while the workspace is locked.
 
 use sqlx::{Postgres, QueryBuilder};
 
@@ -9,11 +8,9 @@ use crate::gate::store::rows::integer;
 use crate::gate::store::write_buffer::{Proposal, WriteBuffer};
 use crate::gate::store::{NewAction, StoreError};
 
-/// A proposal in `n`.
 const COLUMNS: &str = "id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, tool, title, summary, \
      risk, effect, callback, traceparent, input, preview, before, digest, size, created_at, expires_at, revision, nth";
 
-/// Proposals, their payloads, and what more waits.
 const ARRIVED: &str = "a AS (INSERT INTO actions (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, \
      proposer, tool, title, summary, risk, effect, callback, traceparent, digest, size, created_at, expires_at, revision, status) \
      SELECT id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, tool, \
@@ -32,7 +29,7 @@ const ARRIVED: &str = "a AS (INSERT INTO actions (id, workspace, batch, checkpoi
      FROM a GROUP BY workspace, of_agent, tool \
      ON CONFLICT (workspace, agent, tool) DO UPDATE SET pending = waiting.pending + excluded.pending, high = waiting.high + excluded.high)";
 
-/// The texts of a proposal, in the order of [`COLUMNS`].
+/// The text columns of a proposal, in the order of [`COLUMNS`].
 const TEXTS: [fn(&NewAction) -> Option<&str>; 21] = [
     |it| Some(&it.id),
     |it| Some(&it.workspace),
@@ -57,8 +54,8 @@ const TEXTS: [fn(&NewAction) -> Option<&str>; 21] = [
     |it| it.before.as_ref().map(RawJson::as_str),
 ];
 
-/// Counts actions in `l` out: they are no longer pending. A batch whose oldest action went continues with the next one. All parts see the
-/// counts as they were.
+/// Removes the actions in `l` from the counts of pending ones. A batch whose oldest action went continues with the next
+/// one. All parts see the counts from before the statement.
 const LEFT: &str = "batches AS (SELECT workspace, of_batch, count(*) AS gone, count(*) FILTER (WHERE risk = 'low') AS low, \
      count(*) FILTER (WHERE risk = 'medium') AS medium, count(*) FILTER (WHERE risk = 'critical') AS critical FROM l GROUP BY 1, 2), \
      missions AS (SELECT workspace, mission, count(*) AS gone FROM l WHERE mission IS NOT NULL GROUP BY 1, 2), \
@@ -80,7 +77,7 @@ const LEFT: &str = "batches AS (SELECT workspace, of_batch, count(*) AS gone, co
      wd AS (DELETE FROM waiting k USING queues g WHERE k.workspace = g.workspace AND k.agent = g.of_agent AND k.tool = g.tool \
      AND k.pending <= g.gone)";
 
-/// In a minute that is counted already the counts are added up.
+/// Adds to a minute that exists.
 const ADD: &str = " ON CONFLICT (workspace, minute, agent, tool) DO UPDATE SET \
      arrived = flows.arrived + excluded.arrived, approved = flows.approved + excluded.approved, \
      edited = flows.edited + excluded.edited, rejected = flows.rejected + excluded.rejected, gone = flows.gone + excluded.gone, \
@@ -98,7 +95,7 @@ const FLOW: [fn(&Flow) -> u64; 8] = [
     |flow| flow.unknown,
 ];
 
-/// Writes everything and leaves the buffer empty. Returns whether there was anything to write.
+/// Writes everything and empties the buffer. Returns false if it was empty.
 pub(super) async fn write(buffer: &mut WriteBuffer, conn: &mut Conn) -> Result<bool, StoreError> {
     if buffer.is_empty() {
         return Ok(false);
@@ -115,7 +112,8 @@ pub(super) async fn write(buffer: &mut WriteBuffer, conn: &mut Conn) -> Result<b
     }
     if !buffer.decided.is_empty() {
         if !buffer.proposals.is_empty() {
-            // Both change the counts, and a table may be in one part only. A batch that would be empty in between stays the same one.
+            // Both change the counts, and a statement may change a table only once. Arrivals first, so that a batch is
+            // not deleted in between.
             std::mem::take(&mut parts).write(conn).await?;
         }
         parts.decided(&buffer.decided);
@@ -124,20 +122,19 @@ pub(super) async fn write(buffer: &mut WriteBuffer, conn: &mut Conn) -> Result<b
     Ok(true)
 }
 
-/// Parts of one statement. Each sees what was there before all of them, and a table is changed by one of them only.
+/// Parts of one statement. Each sees the tables from before it, and no two change the same table.
 #[derive(Default)]
 struct Parts {
     query: QueryBuilder<Postgres>,
 }
 
 impl Parts {
-    /// A part that begins so.
     fn part(&mut self, begins: &str) {
         let after = if self.query.sql().as_str().is_empty() { "WITH " } else { ", " };
         self.query.push(after).push(begins);
     }
 
-    /// One more column of the rows; the first one follows its bracket.
+    /// Adds a column of values. The first one follows an opening bracket.
     fn column<'t, I>(&mut self, values: I)
     where
         I: IntoIterator,

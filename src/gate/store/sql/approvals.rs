@@ -9,7 +9,6 @@ const DROP: &str = "DELETE FROM approvals WHERE seq = $1";
 const PUT: &str = "INSERT INTO approvals (seq, revision, subject, at, effective_digest, terms, policy, edits) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
-/// Replaces all approvals of an action.
 pub(super) async fn put<S: Sql>(
     conn: &mut S,
     seq: i64,

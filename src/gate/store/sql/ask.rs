@@ -1,4 +1,4 @@
-//! Questions to a store ([`Reads`]), once for both databases.
+//! Implements [`Reads`] once for both databases.
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
@@ -16,11 +16,10 @@ use crate::gate::store::{
 use crate::gate::token::Token;
 use crate::gate::which::Which;
 
-/// A question to a connection, with what it is given. It may be asked more than once.
+/// A query and its arguments. It may run more than once.
 pub(in crate::gate::store) type Question<C, A, T> =
     for<'t> fn(&'t mut C, &'t A) -> BoxFuture<'t, Result<T, StoreError>>;
 
-/// A database that answers questions.
 pub(in crate::gate::store) trait Ask: Transact {
     type Conn: Sql;
 
@@ -29,18 +28,16 @@ pub(in crate::gate::store) trait Ask: Transact {
         given: &A,
         question: Question<Self::Conn, A, T>,
     ) -> impl Future<Output = Result<T, StoreError>> + Send;
-    /// Asks in one transaction: all answers are of the same moment.
+    /// Runs in one transaction, so that all answers are from one snapshot.
     fn ask_of_one_moment<A: Sync, T: Send>(
         &self,
         given: &A,
         question: Question<Self::Conn, A, T>,
     ) -> impl Future<Output = Result<T, StoreError>> + Send;
-    /// The time by which something is due.
     fn moment(&self, conn: &mut Self::Conn) -> impl Future<Output = Result<Timestamp, StoreError>> + Send;
     fn clock(&self) -> &Clock;
 }
 
-/// Asks in one of the ways of [`Ask`].
 macro_rules! ask {
     ($store:ident, $way:ident, $given:expr, |$conn:ident, $args:pat_param| $asked:expr) => {
         $store

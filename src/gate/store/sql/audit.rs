@@ -8,11 +8,10 @@ use crate::gate::store::rows::{audit_row, integer, number};
 
 const ROWS: &str = "SELECT * FROM audit WHERE workspace = $1 AND revision > $2 ORDER BY revision LIMIT $3";
 const TIMELINE: &str = "SELECT * FROM audit WHERE action = $1 ORDER BY revision";
-/// A head without a revision is only there to be locked.
+/// A head with revision 0 exists only to be locked.
 const HEADS: &str = "SELECT workspace, revision, hash FROM heads \
      WHERE revision > 0 AND (CAST($1 AS TEXT) IS NULL OR workspace = $1) ORDER BY workspace";
 
-/// Rows after a revision, in their order.
 pub(in crate::gate::store) async fn rows<S: Sql>(
     conn: &mut S,
     workspace: &str,
@@ -23,7 +22,6 @@ pub(in crate::gate::store) async fn rows<S: Sql>(
     conn.fetch_all(rows).await?.iter().map(|row| audit_row(row)).collect()
 }
 
-/// The rows of one action, oldest first.
 pub(in crate::gate::store) async fn timeline<S: Sql>(
     conn: &mut S,
     action: &str,
@@ -32,7 +30,6 @@ pub(in crate::gate::store) async fn timeline<S: Sql>(
     rows.iter().map(|row| audit_row(row)).collect()
 }
 
-/// The head of every workspace, or of one.
 pub(in crate::gate::store) async fn heads<S: Sql>(
     conn: &mut S,
     workspace: Option<&str>,

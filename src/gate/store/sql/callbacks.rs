@@ -20,7 +20,6 @@ const OVER: &str = "DELETE FROM callbacks WHERE (workspace, revision) IN \
 const NEWEST: &str =
     "SELECT * FROM callbacks ORDER BY next_at IS NULL, at DESC, workspace, revision DESC LIMIT $1";
 
-/// The error of a message of which no attempt ended.
 const NEVER: &str = "no gate could send it";
 
 pub(super) async fn put<S: Sql>(conn: &mut S, callback: &Callback) -> Result<(), StoreError> {

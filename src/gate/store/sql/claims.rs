@@ -17,7 +17,6 @@ const PUT: &str = "INSERT INTO claims (workspace, action, who, since, until) \
      until = CASE WHEN claims.until <= $4 OR claims.who = excluded.who THEN excluded.until ELSE claims.until END \
      RETURNING action, who, since";
 const END: &str = "DELETE FROM claims WHERE workspace = $1 AND action = $2 AND who = $3 AND until > $4";
-/// Proposer and holder of the claim.
 const ABOUT: &str = "SELECT a.proposer, c.who FROM actions a LEFT JOIN claims c \
      ON c.workspace = a.workspace AND c.action = a.id AND c.until > $3 WHERE a.id = $2 AND a.workspace = $1";
 /// Claims of pending actions. A decision ends the claim without a write.
@@ -42,7 +41,6 @@ pub(super) async fn put<S: Sql>(
     }))
 }
 
-/// Returns proposer and holder of the claim; `None` if there is no such action.
 pub(super) async fn about<S: Sql>(
     conn: &mut S,
     workspace: &str,

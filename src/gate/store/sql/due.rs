@@ -1,4 +1,4 @@
-//! Actions that are due, and approvals that are about to lapse.
+//! Due actions, and approvals close to lapsing.
 
 use super::outstanding::narrow;
 use super::{Sql, Statement, which};
@@ -11,7 +11,6 @@ use crate::gate::store::{Counts, HOUR, RAN_OTHER, StoreError};
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
-/// Workspaces in which something is due.
 pub(in crate::gate::store) async fn workspaces<S: Sql>(
     conn: &mut S,
     due: &Due,
@@ -23,7 +22,8 @@ pub(in crate::gate::store) async fn workspaces<S: Sql>(
     Ok(conn.fetch_all(query).await?.iter().map(|row| row.text("workspace")).collect::<Result<_, _>>()?)
 }
 
-/// Which actions are due, in the words of an index that holds few. Returns the column that says for how long.
+/// Adds the condition for due actions, in the words of a partial index. Returns the column with the time since when
+/// they are due.
 pub(super) fn push<S: Sql>(query: &mut Statement, due: &Due, now: Timestamp) -> &'static str {
     let now = now.as_millis();
     match due {
@@ -53,7 +53,7 @@ fn push_unclaimed<S: Sql>(query: &mut Statement, tools: &Which, before: Timestam
     which::push::<S>(query, tools);
 }
 
-/// Counts approvals that have waited for more than three quarters of their time.
+/// Counts approvals that have waited for more than three quarters of their lifetime.
 pub(in crate::gate::store) async fn lapsing<S: Sql>(
     conn: &mut S,
     counts: &Counts,
@@ -71,7 +71,6 @@ pub(in crate::gate::store) async fn lapsing<S: Sql>(
     Ok(lapsing)
 }
 
-/// Counts runs of the last hour whose input differed from the approved one.
 pub(in crate::gate::store) async fn ran_other<S: Sql>(
     conn: &mut S,
     counts: &Counts,

@@ -11,10 +11,10 @@ use crate::gate::store::deciders::{self, Deciders};
 use crate::gate::store::rows::{integer, number};
 use crate::gate::store::{AskedFlows, StoreError};
 
-/// Most tools in one answer.
 const TOOLS: usize = 500;
 
-/// The queues that are reported by name: those with the most pending actions, then those with the most events. `$2` is the first minute.
+/// The queues reported by name: those with the most pending actions, then those with the most events. `$2` is the first
+/// minute.
 pub(in crate::gate::store) const QUEUES: &str = "SELECT agent <> '' AS named, CASE WHEN agent <> '' THEN agent ELSE tool END AS queue, \
      CAST(SUM(pending) AS BIGINT) AS pending, CAST(SUM(happened) AS BIGINT) AS happened FROM ( \
      SELECT agent, tool, pending, 0 AS happened FROM waiting WHERE workspace = $1 UNION ALL \
@@ -24,7 +24,7 @@ pub(in crate::gate::store) const QUEUES: &str = "SELECT agent <> '' AS named, CA
 pub(in crate::gate::store) const PENDING: &str =
     "SELECT CAST(COALESCE(SUM(pending), 0) AS BIGINT) AS pending FROM waiting WHERE workspace = $1";
 
-/// In the order of their minutes, which is that of the table.
+/// In key order, which is by minute.
 pub(in crate::gate::store) const MINUTES: &str = "SELECT *, agent <> '' AS named, CASE WHEN agent <> '' THEN agent ELSE tool END AS queue \
      FROM flows WHERE workspace = $1 AND minute >= $2 ORDER BY minute";
 
@@ -33,7 +33,7 @@ pub(in crate::gate::store) const DECIDED: &str = "SELECT tool, CAST(SUM(approved
      GROUP BY tool HAVING SUM(approved + rejected + failed) > 0 \
      ORDER BY SUM(approved + rejected) DESC, tool LIMIT $3";
 
-/// Decisions of settled actions since `$2`, a time.
+/// Decisions of settled actions since the time `$2`.
 pub(in crate::gate::store) const REVIEWED: &str = "SELECT resolved_by AS subject, CAST(CASE WHEN status = 'rejected' THEN 1 ELSE 0 END AS BIGINT) AS rejected, \
      CAST(CASE WHEN COALESCE(effective_digest, digest) <> digest THEN 1 ELSE 0 END AS BIGINT) AS edited, resolved_at AS at, \
      resolved_at - created_at AS waited \
@@ -41,8 +41,8 @@ pub(in crate::gate::store) const REVIEWED: &str = "SELECT resolved_by AS subject
      AND status NOT IN ('withdrawn', 'superseded') \
      ORDER BY resolved_at DESC LIMIT $3";
 
-/// Approvals that were not the last one, where an action needs several. They are few, so SQLite looks them up by time; by workspace it
-/// would read all actions.
+/// Approvals that were not the last one. They are few, so SQLite looks them up by time; by workspace it would read all
+/// actions.
 pub(in crate::gate::store) fn given<S: Sql>() -> String {
     format!(
         "SELECT v.subject, CAST(0 AS BIGINT) AS rejected, \
@@ -53,7 +53,8 @@ pub(in crate::gate::store) fn given<S: Sql>() -> String {
     )
 }
 
-/// Reads the counts. The caller begins a transaction: a proposal between two questions would be in the minutes and not be pending.
+/// Reads the counts. The caller begins a transaction: otherwise a proposal between two queries would be in the minutes
+/// but not pending.
 pub(in crate::gate::store) async fn read<S: Sql>(
     conn: &mut S,
     asked: &AskedFlows,
@@ -115,7 +116,6 @@ fn flow(row: &dyn Columns) -> Result<Flow, StoreError> {
     Ok(Flow::of(|name| row.int(if name == "left" { "gone" } else { name }).map(number))?)
 }
 
-/// Decisions by tool, and whether there are more tools.
 async fn tools<S: Sql>(conn: &mut S, asked: &AskedFlows) -> Result<(Vec<ToolDecided>, bool), StoreError> {
     let query = Statement::new(DECIDED)
         .bind(&asked.workspace)
@@ -135,7 +135,7 @@ async fn tools<S: Sql>(conn: &mut S, asked: &AskedFlows) -> Result<(Vec<ToolDeci
     Ok((tools, found.len() > TOOLS))
 }
 
-/// Deciders and their groups, and whether older decisions were left out.
+/// Returns deciders and their groups, and whether older decisions were left out.
 async fn deciders<S: Sql>(
     conn: &mut S,
     asked: &AskedFlows,

@@ -1,7 +1,7 @@
 //! SQL that both databases accept, and connections to either.
 //!
-//! Parameters are `$1`, `$2` and so on; sqlx binds them by number on SQLite, too. Sums are cast, because PostgreSQL adds up `BIGINT` to
-//! `NUMERIC`. Where a database needs other words they are a part of [`Sql`].
+//! Parameters are `$1`, `$2` and so on; sqlx binds them by number on SQLite, too. Sums are cast, because PostgreSQL
+//! sums `BIGINT` to `NUMERIC`. Differences between the databases are in [`Sql`].
 
 pub(super) mod approvals;
 pub(super) mod ask;
@@ -28,28 +28,25 @@ use sqlx::{AssertSqlSafe, Database, Encode, Type};
 
 use super::columns::Columns;
 
-/// A connection to a database.
 pub(super) trait Sql: Send {
     type Row: Columns + Send + Sync;
 
-    /// Before a column by which SQLite must not look rows up. PostgreSQL decides by its statistics.
+    /// Prefix of a column that SQLite must not use as an index. PostgreSQL decides by its statistics.
     const UNINDEXED: &'static str;
-    /// Begins an attempt of callbacks and returns them: the end of its lease, the name, the time, at most how many.
+    /// Begins an attempt of due callbacks and returns them: end of the lease, name, time, maximum number.
     const TAKE_CALLBACKS: &'static str;
-    /// Names triggers that are not there any more, or are switched off, so that something else could be done.
+    /// Names triggers that are missing or disabled, which allows changes they would refuse.
     const GUARDS_GONE: &'static str;
-    /// Sorts what was pruned by id: one row of the audit names many, in the order in which they were settled.
+    /// Sorts pruned actions by id: one audit row names many, in the order they were settled.
     const SORT_PRUNED: &'static [&'static str];
 
-    /// After a table: the index that SQLite must use.
+    /// Suffix of a table: the index that SQLite must use.
     fn indexed_by(index: &str) -> String;
-    /// The operator that tells upper from lower case, and this pattern in its words.
+    /// The case-sensitive match operator, and this pattern in its syntax.
     fn like(pattern: &str) -> (&'static str, String);
 
-    /// The next 500 of what was pruned, after this many.
     fn next_pruned(after: i64) -> Statement;
 
-    /// Returns how many rows were changed.
     fn execute(&mut self, statement: Statement) -> BoxFuture<'_, Result<u64, sqlx::Error>>;
     fn fetch(&mut self, statement: Statement) -> BoxStream<'_, Result<Self::Row, sqlx::Error>>;
 
@@ -70,7 +67,7 @@ pub(super) trait Sql: Send {
     }
 }
 
-/// A parameter. Also NULL has a type: the server would guess another one.
+/// A parameter. NULL has a type, too: the server would guess another one.
 #[derive(Debug)]
 pub(super) enum Value {
     Int(Option<i64>),
@@ -126,7 +123,6 @@ impl From<&[u8]> for Value {
     }
 }
 
-/// A statement with its parameters.
 #[derive(Debug)]
 pub(super) struct Statement {
     text: Cow<'static, str>,
@@ -138,7 +134,6 @@ impl Statement {
         Self { text: text.into(), values: Vec::new() }
     }
 
-    /// Adds the next parameter, which the text names already.
     pub(super) fn bind(mut self, value: impl Into<Value>) -> Self {
         self.values.push(value.into());
         self
@@ -149,14 +144,12 @@ impl Statement {
         self
     }
 
-    /// Appends a parameter to the text.
     pub(super) fn push_bind(&mut self, value: impl Into<Value>) -> &mut Self {
         self.values.push(value.into());
         let number = self.values.len();
         self.push("$").push(&number.to_string())
     }
 
-    /// Appends parameters in brackets: for `IN`.
     pub(super) fn push_list<V: Into<Value>>(&mut self, values: impl IntoIterator<Item = V>) -> &mut Self {
         self.push("(");
         for (nth, value) in values.into_iter().enumerate() {

@@ -1,4 +1,5 @@
-//! The counts of a briefing, and the checkpoints. Writers keep the counts, so reading them does not depend on the length of the queue.
+//! The counts of a briefing, and the checkpoints. Writers keep the counts, so reading them does not depend on the
+//! length of the queue.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,10 +10,9 @@ use crate::domain::{Outstanding, Timestamp, ToolOutstanding};
 use crate::gate::store::columns::Columns;
 use crate::gate::store::{Batches, Checkpoint, Counts, StoreError, rows};
 
-/// Batches in one list of checkpoints.
 const BATCHES: usize = 500;
 
-/// The oldest batches of the workspace. A subquery reads the oldest action of each; a join might read all of history.
+/// The oldest batches of the workspace. A subquery reads the oldest action of each; a join might read all history.
 const ALL: &str = "SELECT o.batch, o.tool, o.mission, o.pending, \
      (SELECT a.created_at FROM actions a WHERE a.seq = o.first_seq) AS oldest, \
      CAST(CASE WHEN o.critical > 0 THEN 3 WHEN o.low + o.medium < o.pending THEN 2 WHEN o.medium > 0 THEN 1 ELSE 0 END AS BIGINT) \
@@ -28,11 +28,10 @@ pub(in crate::gate::store) const TOTALS: &str = "SELECT CAST(COALESCE(SUM(pendin
      ORDER BY o.first_seq LIMIT 1) AS oldest \
      FROM waiting WHERE workspace = $1";
 
-/// The tools with the most pending actions.
 pub(in crate::gate::store) const BY_TOOL: &str = "SELECT tool, CAST(SUM(pending) AS BIGINT) AS pending, CAST(SUM(high) AS BIGINT) AS high FROM waiting \
      WHERE workspace = $1 GROUP BY tool ORDER BY 2 DESC, 1 LIMIT $2";
 
-/// Reads totals. The caller begins a transaction, so that the parts add up to the whole.
+/// Reads totals. The caller begins a transaction, so that the parts add up.
 pub(in crate::gate::store) async fn totals<S: Sql>(
     conn: &mut S,
     workspace: &str,
@@ -55,7 +54,7 @@ pub(in crate::gate::store) async fn totals<S: Sql>(
     })
 }
 
-/// Reads counts and batches. The caller begins a transaction: another gate may write between two questions.
+/// Reads counts and batches. The caller begins a transaction: another gate may write between two queries.
 pub(in crate::gate::store) async fn briefing<S: Sql>(
     conn: &mut S,
     counts: &Counts,
@@ -85,7 +84,6 @@ pub(in crate::gate::store) async fn briefing<S: Sql>(
     })
 }
 
-/// The oldest batches, at most `most`, and whether there are more.
 async fn oldest<S: Sql>(
     conn: &mut S,
     counts: &Counts,
@@ -102,7 +100,6 @@ async fn oldest<S: Sql>(
     Ok((batches, found.len() > most))
 }
 
-/// Pending actions, missions that wait for them, and actions whose outcome is unknown.
 async fn count<S: Sql>(conn: &mut S, counts: &Counts) -> Result<(i64, i64, i64), StoreError> {
     let query = if counts.is_narrowed() {
         let mut query = Statement::new(
@@ -119,7 +116,7 @@ async fn count<S: Sql>(conn: &mut S, counts: &Counts) -> Result<(i64, i64, i64),
     Ok((row.int("pending")?, row.int("blocked")?, row.int("unknown")?))
 }
 
-/// The oldest batches of a part of the workspace, counted from its own actions.
+/// Selects the oldest batches of a part of the workspace, counted from its actions.
 pub(in crate::gate::store) fn batches_of<S: Sql>(counts: &Counts, most: i64) -> Statement {
     let mut query = Statement::new(
         "SELECT COALESCE(batch, id) AS batch, MIN(tool) AS tool, MIN(mission) AS mission, \
@@ -135,7 +132,6 @@ pub(in crate::gate::store) fn batches_of<S: Sql>(counts: &Counts, most: i64) -> 
     query
 }
 
-/// The actions of this status that are counted.
 fn push_part<S: Sql>(query: &mut Statement, counts: &Counts, status: &'static str) {
     query.push(" FROM actions");
     if status == "pending" {
@@ -143,13 +139,12 @@ fn push_part<S: Sql>(query: &mut Statement, counts: &Counts, status: &'static st
         let index = if counts.mission.is_some() { "actions_by_mission" } else { "actions_by_session" };
         query.push(&S::indexed_by(index));
     }
-    // The status is written out: an index of pending actions is not used for one that is bound.
+    // A literal: an index of pending actions is not used for a bound status.
     query.push(" WHERE workspace = ").push_bind(&counts.workspace);
     query.push(" AND status = '").push(status).push("'");
     narrow(query, counts);
 }
 
-/// Restricts a query to the session and the mission that are counted.
 pub(super) fn narrow(query: &mut Statement, counts: &Counts) {
     for (column, value) in [("session", &counts.session), ("mission", &counts.mission)] {
         if let Some(value) = value {
@@ -158,7 +153,7 @@ pub(super) fn narrow(query: &mut Statement, counts: &Counts) {
     }
 }
 
-/// Checkpoints with pending actions, the oldest first, with at most 500 batches in all.
+/// Returns checkpoints with pending actions, oldest first, with at most 500 batches in all.
 pub(in crate::gate::store) async fn checkpoints<S: Sql>(
     conn: &mut S,
     workspace: &str,
@@ -175,7 +170,7 @@ pub(in crate::gate::store) async fn checkpoints<S: Sql>(
     .bind(mission)
     .bind(rows::integer(BATCHES as u64));
     let found = conn.fetch_all(query).await?;
-    // A map, because an agent may name a checkpoint and a mission for each of its proposals.
+    // A map, because each proposal may name another checkpoint and mission.
     let mut checkpoints: Vec<Checkpoint> = Vec::new();
     let (mut places, mut known) = (HashMap::new(), HashSet::new());
     for found in &found {

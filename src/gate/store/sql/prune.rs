@@ -1,4 +1,4 @@
-//! Reads actions that may be pruned, and finds those that were.
+//! Reads actions that may be pruned, and finds pruned ones.
 
 use futures_util::TryStreamExt as _;
 
@@ -10,8 +10,8 @@ use crate::gate::store::{Prunable, StoreError};
 use crate::gate::terms;
 use crate::gate::tool::Tools;
 
-/// Actions that may go, in the order in which they were settled, up to the first that is to stay: the rest is not read. An action is as
-/// old as its newest audit row: what was approved a year ago and ran today is of today.
+/// Returns prunable actions in the order they were settled, up to the first that must stay. An action is as old as its
+/// newest audit row: one approved a year ago that ran today is from today.
 pub(in crate::gate::store) async fn settled<S: Sql>(
     conn: &mut S,
     workspace: &str,
@@ -40,7 +40,6 @@ pub(in crate::gate::store) async fn settled<S: Sql>(
     Ok(settled)
 }
 
-/// The workspace of an action that was there once: its audit outlives it.
 pub(in crate::gate::store) async fn was_there<S: Sql>(
     conn: &mut S,
     id: &str,

@@ -1,4 +1,4 @@
-//! Reading: one action, pages, changes, what is to be run. Never through the writer.
+//! Reads: one action, pages, changes, actions to run. Never through the writer.
 
 use futures_util::TryStreamExt as _;
 
@@ -11,10 +11,9 @@ use crate::gate::store::{Census, Changes, Filter, LookedUp, Page, StoreError, St
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
-/// Counts that writers keep.
 const CENSUS: &str = "SELECT 'pending' AS status, pending AS actions FROM heads WHERE workspace = $1 \
      UNION ALL SELECT status, actions FROM states WHERE workspace = $1";
-/// The oldest is the first to have arrived.
+/// The first to arrive is the oldest.
 const OLDEST: &str =
     "SELECT created_at FROM actions WHERE workspace = $1 AND status = 'pending' ORDER BY seq LIMIT 1";
 
@@ -44,7 +43,7 @@ pub(in crate::gate::store) async fn actions<S: Sql>(
     page(conn, filter, rows::WHOLE, |row| rows::whole(row, tools), weight).await
 }
 
-/// About how many bytes a row takes on the wire, without its input.
+/// Returns about how many bytes a row takes on the wire, without its input.
 pub(in crate::gate::store) fn light_weight(row: &Row) -> u64 {
     let batch = row.batch.as_ref().map_or("", BatchId::as_raw);
     let foreign = [&row.checkpoint, &row.workspace, &row.mission, &row.session, &row.run, &row.agent];
@@ -53,7 +52,6 @@ pub(in crate::gate::store) fn light_weight(row: &Row) -> u64 {
     texts.map(|text| text.len() as u64).sum::<u64>() + 500
 }
 
-/// About how many bytes an action takes on the wire.
 fn weight(action: &PendingAction) -> u64 {
     let payloads = [
         Some(&action.input),
@@ -74,14 +72,14 @@ async fn page<S: Sql, T: Send>(
 ) -> Result<Page<T>, StoreError> {
     let revision = revision(conn, &filter.workspace).await?;
     let mut query = Statement::new("");
-    // One more row than the page holds shows that there is another page.
+    // One extra row shows that there is another page.
     push_list::<S>(&mut query, select, filter, filter.limit.saturating_add(1));
     let mut found = conn.fetch(query);
     let (mut items, mut next, mut last, mut bytes) = (Vec::new(), None, 0_i64, 0_u64);
     while let Some(row) = found.try_next().await? {
         let item = read(&row)?;
         bytes += weight(&item);
-        // At least one item, however heavy: a page that never moves on would be no page.
+        // At least one item, however large, so that paging makes progress.
         if items.len() >= filter.limit as usize || (bytes > filter.bytes && !items.is_empty()) {
             next = Some(last);
             break;
@@ -92,7 +90,6 @@ async fn page<S: Sql, T: Send>(
     Ok(Page { items, next, revision })
 }
 
-/// The newest `limit` actions that a filter lets through.
 pub(in crate::gate::store) fn push_list<S: Sql>(
     query: &mut Statement,
     select: &str,
@@ -125,7 +122,7 @@ fn push_filter<S: Sql>(query: &mut Statement, filter: &Filter, limit: u32) {
     push_equal_and_older::<S>(query, filter, by);
 }
 
-/// The newest of each status, which include the newest of all. An index has the actions of one status in order, but not of several.
+/// Selects the newest of each status, which include the newest of all. An index is in order only within one status.
 fn push_newest_of_each<S: Sql>(query: &mut Statement, filter: &Filter, limit: u32) {
     query.push(" WHERE a.seq IN (");
     for (nth, status) in filter.statuses.iter().enumerate() {
@@ -139,7 +136,7 @@ fn push_newest_of_each<S: Sql>(query: &mut Statement, filter: &Filter, limit: u3
     query.push(")");
 }
 
-/// In the statement's own text: an index may be about actions of one status only, and SQLite would plan again for each value.
+/// Adds the status as a literal: an index may be for one status only, and SQLite would plan again for each bound value.
 fn push_status(query: &mut Statement, status: &str) {
     if status.bytes().all(|byte| byte.is_ascii_lowercase()) {
         query.push("'").push(status).push("'");
@@ -158,14 +155,13 @@ fn push_equal_and_older<S: Sql>(query: &mut Statement, filter: &Filter, by: Look
     }
 }
 
-/// Ids with this prefix: a range of the index, filtered, because collations differ.
+/// Selects ids with this prefix: a range of the index, filtered, because collations differ.
 fn push_beginning(query: &mut Statement, prefix: &str) {
     query.push("SELECT id FROM actions WHERE id >= ").push_bind(prefix);
     query.push(" AND id < ").push_bind(format!("{prefix}\u{10ffff}"));
     query.push(" AND substr(id, 1, length(").push_bind(prefix).push(")) = ").push_bind(prefix);
 }
 
-/// At most `limit` ids with this prefix, of any workspace, in their order.
 pub(in crate::gate::store) async fn beginning<S: Sql>(
     conn: &mut S,
     prefix: &str,
@@ -177,7 +173,6 @@ pub(in crate::gate::store) async fn beginning<S: Sql>(
     Ok(conn.fetch_all(query).await?.iter().map(|row| row.text("id")).collect::<Result<_, _>>()?)
 }
 
-/// Zero for a workspace in which nothing ever happened.
 pub(in crate::gate::store) async fn revision<S: Sql>(
     conn: &mut S,
     workspace: &str,
@@ -185,7 +180,6 @@ pub(in crate::gate::store) async fn revision<S: Sql>(
     head(conn, workspace).await.map(|(revision, _)| revision)
 }
 
-/// The newest revision, and the one under which actions were pruned last.
 async fn head<S: Sql>(conn: &mut S, workspace: &str) -> Result<(u64, u64), StoreError> {
     let query = Statement::new("SELECT revision, pruned FROM heads WHERE workspace = $1").bind(workspace);
     let Some(row) = conn.fetch_optional(query).await? else { return Ok((0, 0)) };
@@ -200,7 +194,7 @@ pub(in crate::gate::store) async fn changes<S: Sql>(
 ) -> Result<Changes, StoreError> {
     // The head is read first: every change up to it is in the rows read after it.
     let (head, pruned) = head(conn, workspace).await?;
-    // The client followed another history, or has not seen a prune, which leaves no rows.
+    // The client followed another history, or missed a prune, which leaves no rows.
     if since > head || since < pruned {
         return Ok(Changes { rows: Vec::new(), revision: head, more: false, complete: false });
     }
@@ -244,7 +238,6 @@ pub(in crate::gate::store) async fn census<S: Sql>(
     })
 }
 
-/// Actions that are waiting to run, in the order of their arrival.
 pub(in crate::gate::store) async fn approved<S: Sql>(
     conn: &mut S,
     (tools, full): (&Which, &[String]),
@@ -267,7 +260,6 @@ pub(in crate::gate::store) async fn approved<S: Sql>(
     conn.fetch_all(query).await?.iter().map(waiting).collect()
 }
 
-/// Since when nothing is dispatched in this workspace.
 pub(in crate::gate::store) async fn paused_since<S: Sql>(
     conn: &mut S,
     workspace: &str,

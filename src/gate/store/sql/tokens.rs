@@ -1,4 +1,4 @@
-//! Reads tokens: of each only the hash is kept, never the token.
+//! Reads tokens. Only the hash of a token is stored.
 
 use super::{Sql, Statement};
 use crate::domain::Timestamp;
@@ -6,13 +6,12 @@ use crate::gate::store::rows::{proxied as person, token};
 use crate::gate::store::{KeptToken, StoreError};
 use crate::gate::token::{Scope, Token};
 
-/// The newest counts, also where two gates write at once.
+/// The newest request counts, even if two gates write at once.
 const PUT_PROXIED: &str = "INSERT INTO proxied (workspace, subject, name, groups, scopes, seen_at) \
      VALUES ($1, $2, $3, $4, $5, $6) \
      ON CONFLICT (workspace, subject) DO UPDATE SET name = excluded.name, groups = excluded.groups, \
      scopes = excluded.scopes, seen_at = excluded.seen_at WHERE proxied.seen_at <= excluded.seen_at";
 
-/// The token with this hash, unless it was revoked.
 pub(in crate::gate::store) async fn by_hash<S: Sql>(
     conn: &mut S,
     hash: &[u8],
@@ -26,7 +25,6 @@ pub(in crate::gate::store) async fn all<S: Sql>(conn: &mut S) -> Result<Vec<Toke
     Ok(kept(conn).await?.into_iter().map(|(token, _)| token).collect())
 }
 
-/// Every token as it is written, oldest first.
 pub(in crate::gate::store) async fn kept<S: Sql>(
     conn: &mut S,
 ) -> Result<Vec<(Token, KeptToken)>, StoreError> {
@@ -34,7 +32,6 @@ pub(in crate::gate::store) async fn kept<S: Sql>(
     found.iter().map(|row| token(row)).collect()
 }
 
-/// People whom a proxy named.
 pub(in crate::gate::store) async fn proxied<S: Sql>(
     conn: &mut S,
     workspace: &str,

@@ -1,4 +1,4 @@
-//! The primitives of a write transaction ([`Tx`]), once for both databases. What each does in its own way is a [`Transaction`].
+//! Implements [`Tx`] once for both databases. A [`Transaction`] has the differences.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,16 +20,15 @@ use crate::gate::store::{
 };
 use crate::gate::token::{Scope, Token};
 
-/// At most this many rows of one kind are deleted in one sweep: other writes wait.
+/// At most this many rows of a kind are deleted per sweep, because other writes wait.
 const FORGET: i64 = 5_000;
-/// At most this many ids in one question.
 const MAX_IDS: usize = 500;
 
 const HAS_BATCH: &str = "SELECT EXISTS (SELECT 1 FROM actions WHERE workspace = $1 AND batch = $2) AS there";
 const HAS_CHECKPOINT: &str =
     "SELECT EXISTS (SELECT 1 FROM actions WHERE workspace = $1 AND checkpoint = $2) AS there";
 
-/// A step; the parameters in the order of [`Written`].
+/// A step; the parameters are in the order of [`Written`].
 const STEP: &str = "UPDATE actions SET status = $3, revision = $4, resolved_at = COALESCE($5, resolved_at), \
      resolved_by = COALESCE($6, resolved_by), reason = COALESCE($7, reason), \
      effective_digest = COALESCE($8, effective_digest), approved_terms = COALESCE($9, approved_terms), \
@@ -37,7 +36,7 @@ const STEP: &str = "UPDATE actions SET status = $3, revision = $4, resolved_at =
      renewed_until = NULL, error = $14, executed_at = COALESCE($15, executed_at), \
      resolved_via = COALESCE($16, resolved_via) WHERE seq = $1 AND revision = $2";
 
-/// By the index of an action's rows.
+/// Uses the index by action.
 pub(in crate::gate::store) const NEWEST_DETAILS: &str =
     "SELECT details FROM audit WHERE action = $1 ORDER BY revision DESC LIMIT 1";
 const NEWEST_HOLDER: &str =
@@ -46,7 +45,7 @@ const NEWEST_HOLDER: &str =
 const REPLY: &str = "SELECT fingerprint, COALESCE(action, body) AS answer, pruned_at IS NOT NULL AS is_pruned \
      FROM replies WHERE workspace = $1 AND subject = $2 AND key = $3";
 
-/// Old answers, and old tombstones of keys and of calls.
+/// Old replies, and old tombstones of keys and of calls.
 pub(in crate::gate::store) const FORGETTING: [&str; 3] = [
     "DELETE FROM replies WHERE (workspace, subject, key) IN \
      (SELECT workspace, subject, key FROM replies WHERE action IS NULL AND at < $1 ORDER BY at LIMIT $2)",
@@ -55,7 +54,7 @@ pub(in crate::gate::store) const FORGETTING: [&str; 3] = [
     "DELETE FROM pruned_calls WHERE (workspace, proposer, session, tool_call) IN \
      (SELECT workspace, proposer, session, tool_call FROM pruned_calls WHERE pruned_at < $1 ORDER BY pruned_at LIMIT $2)",
 ];
-/// Minutes that can no longer be requested. By workspace, because the table's key begins with it.
+/// Minutes that can no longer be requested. By workspace, because the key begins with it.
 pub(in crate::gate::store) const OLD_FLOWS: &str =
     "DELETE FROM flows WHERE workspace IN (SELECT workspace FROM heads) AND minute < $1";
 
@@ -73,31 +72,30 @@ const SHORTEN_TOKEN: &str = "UPDATE tokens SET expires_at = $1 WHERE id = $2 AND
 const NOTE_USE: &str = "UPDATE tokens SET last_used_at = $1 WHERE id = $2 AND COALESCE(last_used_at, 0) < $1";
 const END_TOKEN: &str = "UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL";
 
-/// A write transaction of one database.
 pub(in crate::gate::store) trait Transaction: Send {
     type Conn: Sql;
 
-    /// Is there a batch, or a checkpoint, of the name `$1` in any workspace? An index leads there only through each workspace.
+    /// Whether any workspace has a batch or checkpoint named `$1`. The index must be searched by workspace.
     const ELSEWHERE: [&'static str; 2];
-    /// Removes an action, and leaves its key and its call behind. `$1` is its `seq`, `$2` the time.
+    /// Removes an action, and leaves tombstones of its key and call. `$1` is its `seq`, `$2` the time.
     const BURY: &'static [&'static str];
 
     fn state(&mut self) -> &mut TxState;
     fn buffers(&mut self) -> &mut Buffers;
-    /// For questions that no unwritten row can answer.
+    /// For queries that buffered rows cannot affect.
     fn ask(&mut self) -> &mut Self::Conn;
     /// For writes that are not buffered.
     fn conn(&mut self) -> impl Future<Output = Result<&mut Self::Conn, StoreError>> + Send;
-    /// For any question: writes the buffers first.
+    /// For any query: writes the buffers first.
     fn written(&mut self) -> impl Future<Output = Result<&mut Self::Conn, StoreError>> + Send;
     fn lock_head(&mut self, workspace: &str)
     -> impl Future<Output = Result<Option<Head>, StoreError>> + Send;
-    /// Keeps dispatches out until the commit, before the whole gate is paused.
+    /// Locks out dispatches until the commit, to pause the whole gate.
     fn lock_pauses(&mut self, whole_gate: bool) -> impl Future<Output = Result<(), StoreError>> + Send;
-    /// Waits for a pause of the whole gate that is being set.
+    /// Waits for a pause of the whole gate that another transaction is setting.
     fn share_pauses(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// For questions that an unwritten row may answer: writes the buffers first where `about` says so.
+    /// For queries that buffered rows may affect: writes the buffers first if `about` says so.
     fn written_if(
         &mut self,
         about: impl Fn(&WriteBuffer) -> bool + Send,
@@ -223,7 +221,7 @@ impl<T: Transaction> Tx for T {
     async fn due(&mut self, workspace: &str, due: &Due) -> Result<Vec<Swept>, StoreError> {
         let mut query = Statement::new(rows::LIGHT);
         let oldest = due::push::<T::Conn>(&mut query, due, Transaction::state(self).now);
-        // SQLite would walk the whole workspace where few actions are due.
+        // Otherwise SQLite would read the whole workspace if few actions are due.
         query.push(" AND ").push(T::Conn::UNINDEXED).push("a.workspace = ").push_bind(workspace);
         query.push(" ORDER BY ").push(oldest).push(" LIMIT ").push_bind(SWEEP);
         let found = self.written_if(WriteBuffer::has_actions).await?.fetch_all(query).await?;

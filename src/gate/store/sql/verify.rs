@@ -1,4 +1,4 @@
-//! Reads everything and compares it with the audit: its chain, and the tables.
+//! Compares all tables with the audit, and verifies the audit's chain.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use crate::gate::store::columns::Columns as _;
 use crate::gate::store::{StoreError, rows};
 use crate::gate::tool::Tools;
 
-/// Names kept counts that are wrong.
+/// Names stored counts that are wrong.
 const MISCOUNTED: &str = "WITH pending AS (SELECT * FROM actions WHERE status = 'pending'), \
      counted AS (SELECT 'batch ' AS kind, workspace, COALESCE(batch, id) AS name, '' AS more, COUNT(*) AS actions, MIN(seq) AS first_seq, \
      COUNT(*) FILTER (WHERE risk = 'low') AS low, COUNT(*) FILTER (WHERE risk = 'medium') AS medium, \
@@ -32,16 +32,17 @@ const MISCOUNTED: &str = "WITH pending AS (SELECT * FROM actions WHERE status = 
      SELECT kind || name || more AS name FROM (SELECT * FROM counted EXCEPT SELECT * FROM kept) AS one \
      UNION SELECT kind || name || more FROM (SELECT * FROM kept EXCEPT SELECT * FROM counted) AS other";
 
-/// Names rows whose other half, in another table, is missing.
+/// Names rows whose counterpart in another table is missing.
 const HALVES: &str = "SELECT 'action ' || id AS name FROM actions a WHERE NOT EXISTS (SELECT 1 FROM payloads p WHERE p.seq = a.seq) \
      UNION ALL SELECT 'payload ' || seq FROM payloads p WHERE NOT EXISTS (SELECT 1 FROM actions a WHERE a.seq = p.seq) \
      UNION ALL SELECT 'approval of ' || seq FROM approvals v WHERE NOT EXISTS (SELECT 1 FROM actions a WHERE a.seq = v.seq)";
 
-/// At most this many actions, and audit rows, are compared in one part.
+/// Maximum number of actions, and of audit rows, compared at once.
 const ACTIONS: i64 = 500;
 const ROWS: i64 = 5_000;
 
-/// Compares everything with the audit. The caller begins a transaction: writes of a running gate would look like tampering.
+/// Compares everything with the audit. The caller begins a transaction: writes of a running gate would look like
+/// tampering.
 pub(in crate::gate::store) async fn compare<S: Sql>(
     conn: &mut S,
     replay: &mut Replay,
@@ -96,22 +97,22 @@ pub(in crate::gate::store) async fn compare<S: Sql>(
     Ok(())
 }
 
-/// Counts a row, and yields now and then: rows may arrive faster than they are compared.
+/// Counts a row. Yields now and then, because rows may arrive faster than they are compared.
 async fn counted(read: &AtomicU64) {
     if read.fetch_add(1, Ordering::Relaxed).is_multiple_of(128) {
         tokio::task::yield_now().await;
     }
 }
 
-/// Actions whose ids lie in a range, and the audit's rows of them.
 struct Part {
-    /// `None`: from the first on.
+    /// `None` to begin with the first.
     after: Option<String>,
-    /// The last id; `None`: to the end.
+    /// The last id; `None` for no limit.
     until: Option<String>,
 }
 
-/// The last id of the part after `after`, so that neither its actions nor its rows are many. `None`: the rest is one part.
+/// Returns the last id of the part after `after`, so that it has few actions and few audit rows. `None` if the rest is
+/// one part.
 async fn end_of_part<S: Sql>(conn: &mut S, after: Option<&str>) -> Result<Option<String>, StoreError> {
     let mut query =
         Statement::new("SELECT MIN(id) AS id FROM (SELECT * FROM (SELECT id FROM actions WHERE id");
@@ -168,17 +169,15 @@ impl Part {
     }
 }
 
-/// Reads what was pruned, in the order of ids.
 #[derive(Default)]
 struct Pruned {
     waiting: VecDeque<Gone>,
-    /// The number of those that were read.
     read: i64,
     is_over: bool,
 }
 
 impl Pruned {
-    /// The next ones, up to the end of a part.
+    /// Returns the next ones, up to the end of a part.
     async fn until<S: Sql>(&mut self, conn: &mut S, end: Option<&str>) -> Result<Vec<Gone>, StoreError> {
         let mut found = Vec::new();
         loop {

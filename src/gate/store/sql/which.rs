@@ -1,12 +1,12 @@
-//! Rules about the names of tools, as SQL: the database reads only rows of tools that are asked for.
+//! Rules about tool names as SQL, so that the database reads only rows of matching tools.
 
 use super::{Sql, Statement};
 use crate::gate::which::{Rule, Which};
 
-/// Whether the tool of a row of `actions a` is one of these, as [`Which::has`] says it.
+/// Adds the condition of [`Which::has`] on the tool of `actions a`.
 pub(in crate::gate::store) fn push<S: Sql>(query: &mut Statement, tools: &Which) {
     let word = |is: bool| if is { "TRUE" } else { "FALSE" };
-    // A CASE needs a branch, and there may be no rule: this one fits no row.
+    // A CASE needs a branch even without rules. This one matches no row.
     query.push("(CASE WHEN a.tool IS NULL THEN FALSE");
     for (rule, is) in &tools.rules {
         query.push(" WHEN a.tool ");
@@ -22,7 +22,6 @@ pub(in crate::gate::store) fn push<S: Sql>(query: &mut Statement, tools: &Which)
     query.push(" ELSE ").push(word(tools.others)).push(" END)");
 }
 
-/// Excludes tools with these names.
 pub(super) fn push_none_of(query: &mut Statement, names: &[String]) {
     if !names.is_empty() {
         query.push(" AND a.tool NOT IN ").push_list(names);

@@ -1,4 +1,4 @@
-//! The parts of SQL that differ on SQLite.
+//! The SQL that differs on SQLite.
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
@@ -17,7 +17,7 @@ impl Sql for SqliteConnection {
 
     const GUARDS_GONE: &'static str = "SELECT column1 AS name FROM (VALUES ('audit_is_never_changed'), ('audit_is_never_cut')) \
          EXCEPT SELECT name FROM sqlite_master WHERE type = 'trigger'";
-    /// In a temporary file, because they may be many. Rows are numbered in their order.
+    /// In a temporary table, because they may be many. The row numbers give the order.
     const SORT_PRUNED: &'static [&'static str] = &[
         "DROP TABLE IF EXISTS temp.pruned",
         "CREATE TEMP TABLE pruned AS SELECT a.workspace, a.revision, COALESCE(CAST(g.value ->> 'id' AS TEXT), '') AS id, \
@@ -35,7 +35,7 @@ impl Sql for SqliteConnection {
         format!(" INDEXED BY {index}")
     }
 
-    /// Two characters more than `*` are special to `GLOB`.
+    /// `?` and `[` are special to `GLOB`, too.
     fn like(pattern: &str) -> (&'static str, String) {
         ("GLOB", pattern.replace('[', "[[]").replace('?', "[?]"))
     }

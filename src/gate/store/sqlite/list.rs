@@ -1,4 +1,4 @@
-//! Lists. SQLite hands rows over as one text ([`Packed`]), because it copies each column of each row.
+//! Lists. SQLite returns rows as one text ([`Packed`]), because it copies each column of each row.
 
 use std::cmp::Reverse;
 
@@ -12,10 +12,10 @@ use crate::gate::store::sql::{Sql as _, Statement, read};
 use crate::gate::store::{Filter, PageEnd, StoreError, TakeRow};
 use crate::gate::tool::Tools;
 
-/// At most this many rows in one text; few in unit tests, so that their pages have several.
+/// Maximum number of rows in one text; few in unit tests, so that their pages have several.
 const PIECE: u32 = if cfg!(test) { 3 } else { 256 };
 
-/// While a piece is taken apart, SQLite makes the next.
+/// Reads a page. SQLite makes the next text while one is parsed.
 pub(super) async fn rows(
     pool: &SqlitePool,
     filter: &Filter,
@@ -24,7 +24,7 @@ pub(super) async fn rows(
 ) -> Result<PageEnd, StoreError> {
     let revision = read::revision(&mut *pool.acquire().await?, &filter.workspace).await?;
     let mut taken = Taken { most: filter.limit, bytes: filter.bytes, rows: 0, weight: 0, last: 0, take };
-    // One more row than the page holds shows that there is another page.
+    // One extra row shows that there is another page.
     let mut left = filter.limit.saturating_add(1);
     let piece = left.div_ceil(left.div_ceil(PIECE));
     let mut come = packed(pool, filter, &mut left, piece, tools).await?;
@@ -40,18 +40,16 @@ pub(super) async fn rows(
     Ok(PageEnd { next: None, revision })
 }
 
-/// The part of a page that was taken.
 struct Taken<'a, 't> {
     most: u32,
     bytes: u64,
     rows: u32,
     weight: u64,
-    /// The number of the last one.
     last: i64,
     take: &'a mut TakeRow<'t>,
 }
 
-/// The next of the rows that are `left`, packed, with the last one's number; nothing once there are no more.
+/// Returns the next packed rows and the `seq` of the last one; `None` if no rows are `left`.
 async fn packed(
     pool: &SqlitePool,
     filter: &Filter,
@@ -73,7 +71,8 @@ async fn packed(
     Ok(row.maybe_int("until")?.zip(row.maybe_text("packed")?))
 }
 
-/// Takes the rows of a piece, the newest first: how they were strung together has no promised order. True once the page is full.
+/// Passes on packed rows, newest first; SQLite does not promise their order in the text. Returns true once the page is
+/// full.
 fn unpack(text: &str, tools: &Tools, taken: &mut Taken<'_, '_>) -> Result<bool, StoreError> {
     let mut rows = Vec::with_capacity(PIECE as usize);
     for packed in Packed::several(text)? {

@@ -14,8 +14,7 @@ use crate::gate::store::StoreError;
 use crate::gate::store::sql::tokens;
 use crate::gate::token::Token;
 
-/// Every request asks whose its token is. Those that come while one is being answered are answered together, by what the database says after
-/// all of them asked; the connection stays where it is.
+/// Lookups that wait for the connection. The one that gets it answers all that were queued by then.
 #[derive(Debug, Default)]
 pub(super) struct Lookups {
     asked: Mutex<Vec<Asked>>,
@@ -41,7 +40,7 @@ impl Lookups {
             let asked = Asked { hash: hash.to_vec(), tell };
             self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
             let mut conn = self.conn.lock().await;
-            // Whoever had the connection before has answered, or was not there yet, or could not.
+            // An earlier holder of the connection answered, came before this lookup was queued, or failed.
             let found = match told.try_recv() {
                 Ok(found) => found,
                 Err(TryRecvError::Empty) => self.answer_all(&mut conn, pool, hash).await?,
@@ -51,14 +50,15 @@ impl Lookups {
         }
     }
 
-    /// Returns what is found of `hash`, which is one of those that are asked for.
+    /// Answers all queued lookups. Returns the token with this hash, which is one of them.
     async fn answer_all(
         &self,
         kept: &mut Option<PoolConnection<Sqlite>>,
         pool: &SqlitePool,
         hash: &[u8],
     ) -> Result<Option<Token>, StoreError> {
-        // Put back when all went well: one that failed, or was left in the middle of a question, is looked at by the pool.
+        // Put back only on success. After an error or a cancelled query the connection goes to the pool, which checks
+        // it.
         let mut conn = match kept.take() {
             Some(conn) => conn,
             None => pool.acquire().await?,
@@ -80,7 +80,7 @@ impl Lookups {
         Ok(found.remove(hash).flatten())
     }
 
-    /// Gives the connection back, for which the pool waits.
+    /// Releases the connection, which the pool waits for.
     pub(super) async fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
         self.conn.lock().await.take();

@@ -1,4 +1,4 @@
-//! The gate's memory in SQLite: one group-committing writer, readers beside it.
+//! The store on SQLite: one writer that commits in groups, and parallel readers.
 
 mod dialect;
 mod list;
@@ -42,7 +42,6 @@ use crate::sqlite::{self, Database, OpenError};
 
 pub(super) const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/migrations/gate/0001_gate.sql")];
 
-/// One database file.
 #[derive(Debug)]
 pub(crate) struct SqliteStore {
     database: Database,
@@ -50,24 +49,19 @@ pub(crate) struct SqliteStore {
     lookups: Lookups,
     clock: Clock,
     tools: Arc<Tools>,
-    /// When writing was last tried for its own sake or was refused, and how it failed.
     tried: Mutex<Option<(Instant, Option<String>)>>,
-    /// The folder of the database.
     folder: PathBuf,
 }
 
-/// For so long it is believed how the last write went.
 const TRIED: Duration = Duration::from_secs(5);
-/// After a refused write there must be so much room again: a small write may find some that others do not. Bytes.
+/// Free bytes required after a refused write. A small test write may still succeed on a nearly full disk.
 const ROOM: usize = 1 << 20;
 
 impl SqliteStore {
-    /// Opens the file, brings it up to date and starts the writer.
     pub(crate) async fn open(path: &Path, context: Context) -> Result<Self, OpenError> {
         Ok(Self::over(sqlite::open(path, &MIGRATIONS).await?, path, context))
     }
 
-    /// Opens a file that can only be read, and writes nothing.
     pub(crate) async fn open_to_read(path: &Path, context: Context) -> Result<Self, OpenError> {
         Ok(Self::over(sqlite::open_to_read(path, &MIGRATIONS).await?, path, context))
     }
@@ -80,7 +74,7 @@ impl SqliteStore {
         Self { database, writer, lookups: Lookups::default(), clock, tools, tried: Mutex::default(), folder }
     }
 
-    /// Why nothing can be written now. `before` is how the last write failed: then there must be [`ROOM`], too.
+    /// Returns why writing fails now. If the last write failed (`before`), [`ROOM`] must be free, too.
     async fn why_not(&self, before: Option<String>) -> Option<String> {
         if let Err(error) = self.try_to_write().await {
             return Some(why(&error));
@@ -94,7 +88,7 @@ impl SqliteStore {
         (!matches!(room.await, Ok(Ok(())))).then_some(why)
     }
 
-    /// Writes something that changes nothing: the number of a version that nobody reads.
+    /// Writes an unused version number.
     async fn try_to_write(&self) -> Result<(), StoreError> {
         self.writer
             .run(|tx| {
@@ -111,7 +105,7 @@ impl SqliteStore {
     }
 }
 
-/// In words that a client may read.
+/// Describes an error for clients.
 fn why(error: &StoreError) -> String {
     match error {
         StoreError::Commit(why) => why.clone(),
@@ -120,7 +114,7 @@ fn why(error: &StoreError) -> String {
     }
 }
 
-/// Whether the next write may fail in the same way. A constraint, or a row that cannot be read, concerns one request only.
+/// Returns true if the next write may fail in the same way. A constraint, or a corrupt row, concerns one request only.
 fn refuses_writes(error: &StoreError) -> bool {
     match error {
         StoreError::Commit(_) => true,
@@ -132,7 +126,7 @@ fn refuses_writes(error: &StoreError) -> bool {
 }
 
 impl Transact for SqliteStore {
-    /// Nobody has to wait for a turn: there is one writer.
+    /// There is one writer for all workspaces.
     async fn transact<A, T>(&self, _: &str, given: A, work: Work<A, T>) -> Result<T, StoreError>
     where
         A: Send + Sync + 'static,

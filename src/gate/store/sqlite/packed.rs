@@ -1,5 +1,5 @@
-//! Rows that SQLite hands over as one JSON text. It copies each column of each row of an answer, on a thread of its own, and gives each
-//! row to ours: of a list of 100,000 rows that was two thirds of the time.
+//! Rows that SQLite returns as one JSON text. Otherwise the driver copies each column on its own thread and sends each
+//! row to ours, which was two thirds of the time for 100,000 rows.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use sqlx::error::BoxDynError;
 use crate::gate::store::columns::Columns;
 use crate::gate::store::rows::{NAMES, PACKED_COLUMNS};
 
-/// Lent where nothing in it is escaped.
+/// Borrowed unless it contains escapes.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -53,7 +53,7 @@ impl Columns for Packed<'_> {
         self.get(name)
     }
 
-    /// JSON has no bytes: such a column is not packed.
+    /// JSON has no bytes, so such a column is not packed.
     fn maybe_bytes(&self, name: &str) -> Result<Option<Vec<u8>>, sqlx::Error> {
         Err(sqlx::Error::ColumnNotFound(name.to_owned()))
     }

@@ -1,4 +1,4 @@
-//! A write transaction of SQLite, as the rules ask for it. There is one writer at a time, so a head that was read is locked.
+//! A write transaction of SQLite. There is one writer at a time, so a head that was read is locked.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,26 @@ use crate::gate::store::sql::tx::Transaction;
 use crate::gate::store::sql::{Sql as _, Statement};
 use crate::gate::store::write_buffer::Buffers;
 
-/// By workspace.
 pub(super) type Heads = BTreeMap<String, Head>;
 
-/// Pieces of work in the writer's transaction, one after the other.
+/// A transaction that runs several jobs one after the other.
 #[derive(Debug)]
 pub(super) struct SqliteTx {
     inner: sqlx::Transaction<'static, Sqlite>,
     pub(super) state: TxState,
-    /// Heads as the pieces of work before this one left them, in this transaction or in one before.
+    /// Heads as left by earlier jobs of this transaction or the one before.
     known: Heads,
     buffers: Buffers,
     savepoint: Savepoint,
 }
 
-/// Undoes a piece of work that wrote something.
+/// A savepoint that undoes a job that wrote something.
 #[derive(Debug, PartialEq, Eq)]
 enum Savepoint {
     None,
-    /// This piece has written behind it.
+    /// This job has written after it.
     Open,
-    /// It is of a piece before, and of no use any more.
+    /// An earlier job's, no longer needed.
     Left,
 }
 
@@ -42,7 +41,7 @@ impl SqliteTx {
         Self { inner, state, known, buffers: Buffers::default(), savepoint: Savepoint::None }
     }
 
-    /// Keeps the heads and buffered rows of this piece for the next ones, or undoes it.
+    /// Keeps the heads and buffered rows of this job for the next ones, or undoes it.
     pub(super) async fn end_of_work(&mut self, keep: bool) -> Result<(), sqlx::Error> {
         let heads = std::mem::take(&mut self.state.heads);
         if keep {
@@ -58,7 +57,7 @@ impl SqliteTx {
         Ok(())
     }
 
-    /// Writes what is left. The heads are as they will be once it is committed.
+    /// Writes the buffers. Returns the transaction, and the heads as of its commit.
     pub(super) async fn end(mut self) -> Result<(sqlx::Transaction<'static, Sqlite>, Heads), sqlx::Error> {
         write(&mut self.buffers.kept, &mut self.inner).await?;
         Ok((self.inner, self.known))
@@ -96,7 +95,7 @@ impl Transaction for SqliteTx {
         &mut self.inner
     }
 
-    /// Writes what the pieces before have kept first, so that it is not undone with this one.
+    /// Writes the buffers of earlier jobs first, so that a rollback of this job does not undo them.
     async fn conn(&mut self) -> Result<&mut SqliteConnection, StoreError> {
         if self.savepoint != Savepoint::Open {
             write(&mut self.buffers.kept, &mut self.inner).await?;

@@ -10,7 +10,6 @@ use crate::gate::store::StoreError;
 use crate::gate::store::sql::verify::compare;
 use crate::sqlite::Words;
 
-/// At most this many faults that SQLite itself finds are reported.
 const FAULTS: &str = "PRAGMA integrity_check(50)";
 
 /// Reads in one transaction: writes of a running gate would look like tampering.
@@ -23,14 +22,14 @@ pub(in crate::gate::store) async fn verify(
     let mut replay = Replay::new(kept);
     let whole = is_whole(&mut tx, &mut replay).await;
     match compare(&mut *tx, &mut replay, read).await {
-        // A file with faults may not be readable to its end. Report what was found.
+        // A damaged file may not be readable to its end. Report what was found.
         Err(error) if !whole => replay.problem(format!("the rest cannot be read: {error}")),
         compared => compared?,
     }
     Ok(replay.end())
 }
 
-/// SQLite's own check: pages, indexes against their tables, constraints.
+/// Runs SQLite's own check of pages, indexes and constraints.
 async fn is_whole(conn: &mut SqliteConnection, replay: &mut Replay) -> bool {
     match sqlx::query_scalar::<_, String>(FAULTS).fetch_all(conn).await {
         Ok(said) if said == ["ok"] => return true,

@@ -1,7 +1,10 @@
-//! Writes what a group kept: one statement for many rows of a table, then the counts of what is pending.
+//! Writes the buffer of a group: multi-row inserts, one table after another, then the counts of pending actions.
 //!
-//! Each statement goes to the thread of the connection and back, so statements cost more than rows. Other ways were
-//! tried: a temporary view whose triggers took rows of all tables in one statement was faster with a few clients, and much harder to read.
+//! Each statement goes to the connection's thread and back, so statements cost more than rows. A lone proposal still
+//! takes six, or seven with a key.
+//!
+//! A temporary view was tried, whose triggers took rows of all tables in one statement. It was faster with a few
+//! clients, and the hardest part of the gate to read.
 
 use sqlx::query_builder::Separated;
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
@@ -10,10 +13,10 @@ use crate::domain::{Effect, Flow, RawJson, Status, Timestamp};
 use crate::gate::store::rows::integer;
 use crate::gate::store::write_buffer::{Proposal, WriteBuffer};
 
-/// At most this many rows in one statement.
 const MAX_ROWS: usize = 32;
 
-/// Counts new actions as pending. `?1` is a JSON array of their ids. With `MIN`, SQLite takes the other columns from the same row.
+/// Counts new actions as pending. `?1` is a JSON array of their ids. With `MIN`, SQLite takes the other columns from
+/// the same row.
 pub(super) const COUNT_IN: &str = "INSERT INTO outstanding (workspace, batch, tool, mission, first_seq, pending, low, medium, critical) \
      SELECT workspace, COALESCE(batch, id), tool, mission, MIN(seq), COUNT(*), \
      SUM(risk = 'low'), SUM(risk = 'medium'), SUM(risk = 'critical') \
@@ -28,8 +31,9 @@ pub(super) const COUNT_IN: &str = "INSERT INTO outstanding (workspace, batch, to
      FROM actions WHERE id IN (SELECT value FROM json_each(?1)) GROUP BY 1, 2, 3 \
      ON CONFLICT (workspace, agent, tool) DO UPDATE SET pending = pending + excluded.pending, high = high + excluded.high";
 
-/// Counts actions that are no longer pending out. `?1` is a JSON array of their `seq`. A batch whose oldest action went continues with the
-/// next one. The `+` takes the type from the column: with it SQLite would walk all pending actions.
+/// Removes actions from the counts of pending ones. `?1` is a JSON array of their `seq`. A batch whose oldest action
+/// went continues with the next one. The `+` removes the type of the column, with which SQLite would
+/// read all pending actions instead of using the index.
 pub(super) const COUNT_OUT: &str = "UPDATE outstanding AS k SET pending = k.pending - g.gone, low = k.low - g.low, \
      medium = k.medium - g.medium, critical = k.critical - g.critical, \
      first_seq = COALESCE((SELECT MIN(a.seq) FROM actions a WHERE a.workspace = k.workspace \
@@ -51,7 +55,7 @@ pub(super) const COUNT_OUT: &str = "UPDATE outstanding AS k SET pending = k.pend
      DELETE FROM waiting WHERE pending = 0 AND (workspace, agent, tool) IN \
      (SELECT workspace, COALESCE(agent, ''), tool FROM actions WHERE seq IN (SELECT value FROM json_each(?1)))";
 
-/// Writes everything and leaves the buffer empty. Heads come last: they say that the rest is there.
+/// Writes everything and empties the buffer. Heads come last, because they state that the rest is there.
 pub(super) async fn write(buffer: &mut WriteBuffer, conn: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let WriteBuffer { proposals, answers, decided, audit, flows, states, heads } = std::mem::take(buffer);
     if !proposals.is_empty() {
@@ -140,8 +144,8 @@ async fn arrived(conn: &mut SqliteConnection, proposals: &[Proposal]) -> Result<
     Ok(())
 }
 
-/// Inserts rows; `into` and `then` are the text before and after them. Statements take a power of two of rows, so that few texts exist and
-/// each is prepared once.
+/// Inserts rows; `into` and `then` are the text before and after them. The number of rows per statement is a power of
+/// two, so that few distinct statements are prepared.
 async fn insert<T>(
     conn: &mut SqliteConnection,
     (into, then): (&'static str, &'static str),

@@ -1,7 +1,7 @@
-//! The one writer: takes work from a bounded queue and commits it in groups.
+//! The one writer: takes jobs from a bounded queue and commits them in groups.
 //!
-//! A commit costs one `fsync` whether it carries one write or a hundred; work that arrives during a commit goes into the
-//! next one together. A refused piece undoes only itself, and nobody is answered before the commit that carries their work.
+//! A commit costs one `fsync` for one write or a hundred, so jobs that arrive during a commit share the next one. A
+//! refused job undoes only itself. Callers are answered after the commit.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -20,11 +20,9 @@ use crate::gate::store::ops::tx::{TxState, Wakes};
 use crate::gate::store::piece::{Piece, answered, piece};
 use crate::sqlite;
 
-/// How many pieces of work may wait; beyond, callers wait.
+/// Length of the queue; callers wait while it is full.
 const QUEUE: usize = 1_024;
-/// How many pieces of work go into one commit.
 const GROUP: usize = 256;
-/// So many heads are known from one group to the next.
 const HEADS: usize = 1_024;
 
 type Job = Box<dyn Piece<SqliteTx>>;
@@ -34,7 +32,6 @@ enum Message {
     Stop,
 }
 
-/// A handle on the writer.
 #[derive(Debug, Clone)]
 pub(super) struct Writer {
     messages: mpsc::Sender<Message>,
@@ -42,7 +39,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the writer. It ends when it is stopped, or when its last handle is gone.
+    /// Starts the writer. It ends when it is stopped, or when its last handle is dropped.
     pub(super) fn start(pool: SqlitePool, context: Context) -> Self {
         let (messages, inbox) = mpsc::channel(QUEUE);
         let tasks = TaskTracker::new();
@@ -51,7 +48,6 @@ impl Writer {
         Self { messages, tasks }
     }
 
-    /// Does `work` in a transaction; returns after its commit. An error undoes it.
     pub(super) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -62,9 +58,8 @@ impl Writer {
         answered(answer).await
     }
 
-    /// Finishes what is queued, then ends.
     pub(super) async fn stop(&self) {
-        // A failed send means that the writer has ended already.
+        // A failed send means that the writer has ended.
         self.messages.send(Message::Stop).await.ok();
         self.tasks.wait().await;
     }
@@ -80,8 +75,8 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Cont
                 Message::Stop => inbox.close(),
             }
         }
-        // The transaction is dropped with the group, and so are its answers, which tells its callers. The next group comes:
-        // a writer that ended would leave a gate that reads and never writes again.
+        // The transaction is dropped with the group, and its answers, which reports to the callers. The writer must
+        // continue: without it the gate would read and never write again.
         let committed = commit(jobs, &mut heads, &pool, &context);
         if AssertUnwindSafe(committed).catch_unwind().await.is_err() {
             tracing::error!("a write broke off; its group was not committed");
@@ -89,12 +84,13 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Cont
     }
 }
 
-/// One group: begin, each job, what they left to be written, commit, answer, wake.
+/// Runs one group: begin, each job, buffers, commit, answers, notifications.
 ///
-/// Where it could not be written each job has a group of its own: one that the database refuses does no harm to the others.
+/// If the group cannot be written, each job runs in its own group, so that one bad job does not fail the others.
 ///
-/// `heads` are as the group before left them, so that they need not be read again. Another process may have changed one since, as a command
-/// does that makes a token: then this group's writes meet a row under the same revision. They are undone, and the heads are read.
+/// `heads` are remembered from the last group. If another process has changed one since (a command that creates a
+/// token), the group's audit row conflicts with an existing revision. The group is then undone, and the heads are read
+/// again.
 async fn commit(mut jobs: Vec<Job>, heads: &mut Heads, pool: &SqlitePool, context: &Context) {
     let (carried, mut wakes) = (jobs.len(), Wakes::default());
     let known = std::mem::take(heads);
@@ -139,14 +135,13 @@ async fn commit(mut jobs: Vec<Job>, heads: &mut Heads, pool: &SqlitePool, contex
     }
 }
 
-/// Nothing of a group is kept.
 enum Failed {
-    /// It came to no commit.
+    /// A statement failed before the commit.
     Unwritten(StoreError),
     InCommit(sqlx::Error),
 }
 
-/// Returns the heads as they are now. When this fails some jobs may not have been reached.
+/// Runs the jobs and returns the new heads. If this fails, later jobs may not have run.
 async fn apply(
     jobs: &mut [Job],
     known: Heads,
@@ -155,7 +150,7 @@ async fn apply(
     wakes: &mut Wakes,
 ) -> Result<Heads, Failed> {
     fault::point("commit.before");
-    // Where nothing can be written now, it is of no use to try it for each.
+    // If the database cannot be written at all, retrying each job is useless.
     let inner = pool.begin_with(sqlite::BEGIN).await.map_err(Failed::InCommit)?;
     fault::point("commit.begun");
     let state = TxState::new(context.clock.now(), Arc::clone(&context.tools));
@@ -164,7 +159,7 @@ async fn apply(
         tx.state.now = context.clock.now();
         let keep = job.work(&mut tx).await;
         let woken = std::mem::take(&mut tx.state.wakes);
-        // The statement may belong to the pieces before, or fail because one of their heads is outdated.
+        // The statement may belong to earlier jobs, or fail because one of their heads is outdated.
         if let Some(error) = job.broke() {
             return Err(Failed::Unwritten(error));
         }

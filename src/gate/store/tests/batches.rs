@@ -1,10 +1,10 @@
-//! Batches that are decided in more than one part, or while something else is written.
+//! Batches decided in several parts, or during other writes.
 
 use serde_json::Value;
 
 use super::*;
 
-/// `first` is the number of the first.
+/// `first` is the number of the first action.
 fn of_batch(first: usize, count: usize) -> impl Iterator<Item = NewAction> {
     (first..first + count).map(|n| NewAction {
         batch: Some(format!("b{}", n % 2)),
@@ -21,7 +21,7 @@ async fn counts_hold(shelf: &Shelf, pending: u64) {
 }
 
 #[tokio::test]
-async fn each_of_a_long_batch_gets_the_decision_and_the_place_that_it_was_listed_with() {
+async fn long_batch_keeps_the_order_and_decision_of_each_item() {
     let shelf = shelf().await;
     for n in 0..120 {
         let new = NewAction { batch: Some("b".to_owned()), ..action(&format!("a{n}")) };
@@ -68,7 +68,7 @@ async fn a_batch_that_empties_and_grows_at_once_is_counted() {
         shelf.store.record(new, 1_000, None).await.unwrap();
     }
 
-    // The first of them is under way while the others come together.
+    // The first decision runs while the others queue up.
     let decided = async {
         for n in [0, 1] {
             let of =

@@ -1,4 +1,4 @@
-//! A way to the database behind the gate's back: no trigger and no constraint stops who comes by it, and afterwards they are there as before.
+//! Direct access to the database that bypasses triggers and constraints, and restores them afterwards.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,6 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Error, Executor 
 
 use super::{Shelf, settings};
 
-/// A table, its key, and the columns that the audit answers for.
 pub(super) type Audited = (&'static str, &'static str, &'static [&'static str]);
 
 pub(super) enum Behind {
@@ -33,7 +32,6 @@ impl Behind {
         Self::Postgres(conn, types.into_iter().collect())
     }
 
-    /// All of it or nothing.
     pub(super) async fn run(&mut self, sql: &str) -> Result<(), Error> {
         match self {
             Self::Sqlite(conn) => {
@@ -59,7 +57,7 @@ impl Behind {
         }
     }
 
-    /// As somebody who lets them stop him.
+    /// Runs a statement without bypassing triggers and constraints.
     pub(super) async fn try_with_guards(&mut self, sql: &'static str) -> Result<(), Error> {
         match self {
             Self::Sqlite(conn) => conn.execute(sql).await.map(drop),
@@ -67,7 +65,7 @@ impl Behind {
         }
     }
 
-    /// After each of them the same one is missing.
+    /// Statements that each remove the same trigger.
     pub(super) fn ways_to_lose_a_guard(&self) -> &'static [&'static str] {
         match self {
             Self::Sqlite(_) => &["DROP TRIGGER audit_is_never_cut"],
@@ -79,7 +77,7 @@ impl Behind {
         }
     }
 
-    /// The one text that is asked for; empty where there is none.
+    /// Returns the single text of a query; empty if there is none.
     pub(super) async fn text(&mut self, question: &str) -> String {
         let question = AssertSqlSafe(question.to_owned());
         let text: Option<String> = match self {
@@ -91,7 +89,6 @@ impl Behind {
         text.unwrap_or_default()
     }
 
-    /// Every cell of these tables.
     pub(super) async fn contents(&mut self, tables: &[Audited]) -> Vec<String> {
         let mut all = Vec::new();
         for (table, key, columns) in tables {
@@ -109,7 +106,7 @@ impl Behind {
         all
     }
 
-    /// So many bytes, all of them zero.
+    /// Returns an expression for this many zero bytes.
     pub(super) fn blob(&self, bytes: usize) -> String {
         match self {
             Self::Sqlite(_) => format!("zeroblob({bytes})"),
@@ -117,7 +114,7 @@ impl Behind {
         }
     }
 
-    /// Something else than a cell has, of its type.
+    /// Returns an expression of the column's type that differs from each cell.
     pub(super) fn other(&self, table: &str, column: &str) -> String {
         match self {
             Self::Sqlite(_) => format!(

@@ -1,24 +1,19 @@
-//! G12: what is approved is bound. Twelve things are changed behind a reviewer's back, once between looking and deciding, once
-//! between deciding and running; none of the 24 is run.
+//! G12: an approval is bound to its content. Twelve changes are made outside the gate, once before the decision and
+//! once before the run; all 24 are refused.
 
 use std::collections::BTreeMap;
 
 use super::*;
 use crate::config::{Executor, GateConfig, ToolConfig};
 
-/// What is changed.
 enum Mutation {
-    /// In the database, on every row of the shelf.
     Sql(&'static str),
-    /// In the configuration, seen at the next start.
     Config(&'static [&'static str], &'static [(&'static str, &'static str)]),
-    /// The proposer puts another version in its place.
     Supersede,
-    /// Other edits than those that were shown are sent; after the decision, the stored ones are changed.
+    /// The decision sends other edits than those shown; later, the stored edits are changed.
     Edits,
 }
 
-/// The tool as it was on screen.
 const ARGV: &[&str] = &["/bin/cat", "--live"];
 
 fn mutations() -> [(&'static str, Mutation); 12] {
@@ -41,7 +36,7 @@ fn mutations() -> [(&'static str, Mutation); 12] {
         ("preview", Sql(r#"UPDATE payloads SET preview = '{"amount":1}'"#)),
         ("edits", Edits),
         ("executor config", Config(ARGV, &[("ACCOUNT", "another")])),
-        // With every digest on the row made to fit.
+        // All digests on the row match the new bytes.
         ("stored bytes", Sql("stored bytes")),
     ]
 }
@@ -57,7 +52,7 @@ fn tools(argv: &[&str], env: &[(&str, &str)]) -> Tools {
 const INPUT: &str = r#"{"a":1,"n":1.10}"#;
 const EDITED: &str = r#"{"a":2,"n":1.10}"#;
 
-/// One action on a fresh shelf whose tool is the one on screen.
+/// Returns a store with one action of the tool above.
 async fn shown() -> (Shelf, Stored) {
     let shelf = reopened(shelf().await, tools(ARGV, &[])).await;
     let input = RawJson::parse(INPUT).unwrap();
@@ -69,7 +64,6 @@ async fn shown() -> (Shelf, Stored) {
     (shelf, stored)
 }
 
-/// The same shelf after a restart with this configuration.
 async fn reopened(shelf: Shelf, tools: Tools) -> Shelf {
     let Shelf { store, clock, folder } = shelf;
     store.close().await;
@@ -78,7 +72,7 @@ async fn reopened(shelf: Shelf, tools: Tools) -> Shelf {
     Shelf { store, clock, folder }
 }
 
-/// Bound to everything that was on screen, as the inbox binds it.
+/// Returns an approval bound to everything shown, as the inbox binds it.
 fn bound(shown: &Stored, edits: Option<&str>, effective: &str) -> Ruling {
     Ruling {
         verdict: Verdict::Approve { edits: edits.map(|edits| RawJson::parse(edits).unwrap()) },
@@ -89,7 +83,7 @@ fn bound(shown: &Stored, edits: Option<&str>, effective: &str) -> Ruling {
     }
 }
 
-/// Changes it; a restart where it takes one.
+/// Makes the change, with a restart if needed.
 async fn apply(shelf: Shelf, mutation: &Mutation) -> Shelf {
     match mutation {
         Mutation::Sql("stored bytes") => {
@@ -105,7 +99,7 @@ async fn apply(shelf: Shelf, mutation: &Mutation) -> Shelf {
         Mutation::Config(argv, env) => return reopened(shelf, tools(argv, env)).await,
         Mutation::Supersede => {
             let newer = NewAction { supersedes: Some("a".to_owned()), ..action("b") };
-            // After the decision this is refused: what is approved has no newer version.
+            // After the decision this is refused: an approved action cannot be superseded.
             drop(shelf.store.record(newer, 10, None).await);
         }
         Mutation::Edits => {
@@ -120,7 +114,6 @@ async fn apply(shelf: Shelf, mutation: &Mutation) -> Shelf {
 async fn g12_nothing_that_changed_behind_a_reviewers_back_is_run() {
     let mut refused = 0;
     for (name, mutation) in mutations() {
-        // Between looking and deciding.
         let (shelf, seen) = shown().await;
         let shelf = apply(shelf, &mutation).await;
         let sent = matches!(mutation, Mutation::Edits).then_some(r#"{"a":3}"#);
@@ -139,14 +132,13 @@ async fn g12_nothing_that_changed_behind_a_reviewers_back_is_run() {
         assert_ne!(shelf.status("a").await, Status::Approved, "{name}");
         refused += 1;
 
-        // Between deciding and running.
         let (shelf, seen) = shown().await;
         let edits = matches!(mutation, Mutation::Edits).then_some(r#"{"a":2}"#);
         let ruling = bound(&seen, edits, if edits.is_some() { EDITED } else { INPUT });
         shelf.store.decide(ruling, owner(), None).await.unwrap();
         let shelf = apply(shelf, &mutation).await;
         if name == "version" {
-            // Nothing took its place; a row that says otherwise by itself is not run either.
+            // The new version was refused. An action that only its row calls superseded does not run either.
             assert!(shelf.store.get("b").await.unwrap().is_none());
             shelf.run("UPDATE actions SET status = 'superseded'").await;
             let lease = Lease { by: None, millis: 1_000 };

@@ -1,4 +1,4 @@
-//! Counts of what came and went, against a count by hand.
+//! Compares the counts of flows with counts by hand.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ use crate::rounds::{Random, rounds};
 const AGENTS: [Option<&str>; 4] = [None, Some(""), Some("refunds"), Some("t0")];
 const HOUR: i64 = 60 * 60 * 1_000;
 
-/// Time passes only where a test lets it: a minute that turned would take what was counted before out of this one.
+/// Stops the clock: a new minute would move earlier counts out of the current one.
 async fn still_shelf() -> Shelf {
     let shelf = shelf().await;
     shelf.clock.stop();
@@ -22,7 +22,7 @@ fn since(shelf: &Shelf, millis: i64) -> AskedFlows {
     AskedFlows { workspace: "w".to_owned(), from, decided: from, now, reviewers: true, groups: None }
 }
 
-/// Everything that can happen, by chance, and what it changed: found by looking at every action before and after.
+/// Random operations, and their effects, found by comparing every action before and after.
 struct History {
     shelf: Shelf,
     random: Random,
@@ -30,7 +30,6 @@ struct History {
     by_hand: Vec<(Minute, PendingAction, Flow)>,
 }
 
-/// What the way from one look to the next is counted as.
 fn counted(before: Option<&Status>, after: &PendingAction) -> Flow {
     let flow = Flow::default();
     let Some(before) = before else { return Flow { arrived: 1, ..flow } };
@@ -45,15 +44,15 @@ fn counted(before: Option<&Status>, after: &PendingAction) -> Flow {
         Status::Executed => Flow { executed: 1, ..flow },
         Status::Failed => Flow { failed: 1, ..flow },
         Status::Unknown => Flow { unknown: 1, ..flow },
-        // Dispatched, or to be run again.
+        // Dispatched, or run again.
         _ => flow,
     }
 }
 
 impl History {
-    /// Most of what is tried is refused, and then changes nothing.
+    /// Tries a random operation. Most are refused, and change nothing.
     async fn step(&mut self) {
-        // One of the newest: the others are over.
+        // One of the newest; older actions are settled.
         let id = format!("a{}", self.known.len().saturating_sub(1 + self.random.below(6)));
         let (chance, third) = (self.random.below(14), self.random.below(3));
         let store = &self.shelf.store;
@@ -108,7 +107,6 @@ impl History {
         }
     }
 
-    /// What waits, counted by hand.
     fn waits(&self) -> Outstanding {
         let pending = || self.known.values().map(|action| &action.row).filter(|row| row.status.is_pending());
         let mut tools: BTreeMap<_, (u64, u64)> = BTreeMap::new();
@@ -127,7 +125,7 @@ impl History {
         }
     }
 
-    /// What was told must be what happened since then.
+    /// Compares reported counts with the recorded changes.
     fn check(&self, told: &Flows) {
         let mut pending: BTreeMap<Queue, u64> = BTreeMap::new();
         for action in self.known.values().filter(|action| action.row.status.is_pending()) {
@@ -183,7 +181,7 @@ fn ends(chance: usize, third: usize) -> Finished {
 #[tokio::test]
 async fn what_is_counted_is_what_happened() {
     let mut all = Flow::default();
-    // Short histories: each step looks at everything.
+    // Short histories, because each step reads every action.
     for round in 0..rounds(5, 60) {
         let mut random = Random::seeded();
         let random = Random::of(random.below(1 << 30) as u64 + u64::from(round));
@@ -263,7 +261,7 @@ async fn reviewers_are_those_who_decide_and_not_who_takes_back() {
     assert!(shelf.store.flows(&unasked).await.unwrap().reviewers.is_empty());
 }
 
-/// `support: 2 approved, 1 edited, 0 rejected, 9 s`, one after the other.
+/// Formats deciders as `support: 2 approved, 1 edited, 0 rejected, 9 s`.
 fn said(deciders: &[Decider]) -> Vec<String> {
     let said = deciders.iter().map(|it| {
         let (approved, edited, seconds) = (it.approved, it.edited.unwrap(), it.median_wait / 1_000);
@@ -303,7 +301,7 @@ async fn group_is_counted_by_its_people_and_names_nobody() {
 }
 
 #[tokio::test]
-async fn approval_that_more_people_must_follow_counts_for_who_gave_it() {
+async fn approval_that_needs_more_counts_for_its_approver() {
     let shelf = still_shelf().await;
     let approve = async |id: &str, by: &str, edits: Option<RawJson>| {
         let by = Actor { subject: by.to_owned(), ..owner() };
@@ -314,7 +312,7 @@ async fn approval_that_more_people_must_follow_counts_for_who_gave_it() {
             .unwrap();
     };
     for id in ["waits", "over", "voided"] {
-        // Two people must approve what is critical here.
+        // Critical actions need two approvals here.
         let action = NewAction { risk: Risk::Critical, ..action(id) };
         shelf.store.record(action, 1_000, None).await.unwrap();
     }

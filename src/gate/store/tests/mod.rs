@@ -1,4 +1,5 @@
-//! The store on its own, on SQLite and, where `PLACET_TEST_DATABASE` names a server, on PostgreSQL: what HTTP cannot bring about.
+//! Tests of the store alone, on SQLite and, if `PLACET_TEST_DATABASE` names a server, on PostgreSQL: cases that HTTP
+//! cannot produce.
 
 use std::sync::Arc;
 
@@ -23,7 +24,6 @@ mod binding;
 mod flows;
 mod tampering;
 
-/// A store of its own, and where it is.
 pub(in crate::gate::store) struct Shelf<S: ?Sized = dyn Store> {
     pub(in crate::gate::store) store: Box<S>,
     pub(in crate::gate::store) clock: Clock,
@@ -49,12 +49,12 @@ async fn shelf() -> Shelf {
 }
 
 impl Shelf {
-    /// The same database, as another process has it.
+    /// Opens the same database like another process.
     async fn another(&self) -> Box<dyn Store> {
         open(&settings(self.folder.path()), context(&self.clock)).await
     }
 
-    /// Something behind the gate's back.
+    /// Runs a statement outside the gate.
     async fn run(&self, sql: &str) {
         Behind::the(self).await.run(sql).await.unwrap();
     }
@@ -189,7 +189,7 @@ async fn a_lost_run_that_may_be_repeated_rests_first() {
     assert_eq!(waiting().await, ["a"]);
 }
 
-/// The database's owner sets each back, for each way to run again.
+/// The database's owner sets each row back, for each way to run again.
 #[tokio::test]
 async fn row_set_back_behind_the_gate_does_not_run_again() {
     let shelf = shelf().await;
@@ -337,7 +337,7 @@ async fn what_was_not_approved_is_not_dispatched() {
 async fn a_refused_write_undoes_only_itself() {
     let shelf = shelf().await;
 
-    // Every third is refused after it took a revision: the id is taken, or there is no room.
+    // Every third is refused after it took a revision: the id exists, or the limit is reached.
     let recorded = join_all((0..90).map(|n| {
         let id = if n % 3 == 0 { "twice".to_owned() } else { format!("a{n}") };
         let shelf = &shelf;
@@ -359,7 +359,7 @@ async fn write_after_a_write_of_another_process_succeeds() {
     let shelf = shelf().await;
     let other = shelf.another().await;
     for kind in ["pause", "record"] {
-        // One takes a revision in the audit alone, the other in the actions, too.
+        // A pause takes a revision in the audit only, a proposal in the actions, too.
         let elsewhere = async |n: u8| match kind {
             "pause" => {
                 for paused in [true, false] {
@@ -438,7 +438,7 @@ async fn sweeps_do_not_read_payloads() {
         shelf.store.decide(approval(id), owner(), None).await.unwrap();
         shelf.dispatch(id).await;
     }
-    // Whatever reads it, fails.
+    // Every read of this payload fails.
     shelf.run("UPDATE payloads SET input = '{'").await;
 
     shelf.clock.pass(1_001);

@@ -1,4 +1,4 @@
-//! G22: whatever is changed behind the gate's back is found.
+//! G22: every change outside the gate is found.
 
 use futures_util::future::join_all;
 
@@ -10,7 +10,6 @@ use crate::gate::audit::AuditHead;
 use crate::gate::tests::rounds::{Random, rounds};
 use crate::gate::token::{Scope, Token};
 
-/// A proposal that says everything that can be said.
 fn full(id: &str) -> NewAction {
     let text = |it: &str| Some(it.to_owned());
     NewAction {
@@ -33,7 +32,7 @@ fn full(id: &str) -> NewAction {
     }
 }
 
-/// A shelf on which everything has happened that can happen, and its head.
+/// Returns a store in which every kind of change has happened, and its heads.
 async fn lived_in() -> (Shelf, Vec<AuditHead>) {
     let shelf = shelf().await;
     let store = &shelf.store;
@@ -86,7 +85,6 @@ async fn lived_in() -> (Shelf, Vec<AuditHead>) {
     (shelf, heads)
 }
 
-/// Tables whose every cell the audit answers for, with their keys.
 const TABLES: [Audited; 7] = [
     ("audit", "revision", &["workspace", "revision", "action", "kind", "at", "who", "details", "hash"]),
     (
@@ -140,8 +138,8 @@ const TABLES: [Audited; 7] = [
     ("pauses", "workspace", &["workspace"]),
 ];
 
-/// One random change as SQL: a cell, what is absent or 0 in a column, a whole row away, the newest audit rows away, two rows
-/// swapped, or a row more.
+/// Returns a random change as SQL: a changed cell, NULL or 0 replaced, rows deleted, the newest audit rows deleted, two
+/// rows swapped, or a row added.
 fn change(random: &mut Random, behind: &Behind) -> String {
     let (table, key, columns) = TABLES[random.below(TABLES.len())];
     let nth = |random: &mut Random| {
@@ -164,7 +162,7 @@ fn change(random: &mut Random, behind: &Behind) -> String {
              UPDATE {table} SET {column} = (SELECT x FROM a) WHERE {key} = {other}; DROP TABLE a"
         ),
         3 => format!("UPDATE {table} SET {column} = NULL WHERE {key} = {one}"),
-        // What is absent is not empty, and nothing is not less than nothing.
+        // NULL replaced by empty or 0, or 0 by a negative number.
         5 | 6 => {
             let (from, to) = [("IS NULL", "''"), ("IS NULL", "0"), ("= 0", "-1")][random.below(3)];
             format!("UPDATE {table} SET {column} = {to} WHERE {column} {from}")
@@ -276,7 +274,7 @@ async fn every_decision_has_exactly_one_row() {
 #[tokio::test]
 async fn what_is_gone_or_unknown_is_found_in_every_part() {
     let shelf = shelf().await;
-    // Many at once, so that SQLite's share their commits; not more than soon get their turn on PostgreSQL.
+    // Many at once, so that they share SQLite's commits; few enough to get a turn on PostgreSQL in time.
     for first in (0..1_203).step_by(100) {
         let ids = (first..1_203).take(100).map(|n| format!("a{n:04}"));
         let records = ids.map(async |id: String| shelf.store.record(action(&id), 10_000, None).await);

@@ -1,4 +1,4 @@
-//! The database and the code choose the same tools.
+//! Database and code match the same tools.
 
 use super::*;
 use crate::gate::store::columns::Columns as _;
@@ -6,7 +6,6 @@ use crate::gate::store::sql::{Sql, Statement, which};
 use crate::gate::which::{Rule, Which};
 use crate::rounds::{Random, rounds};
 
-/// What is special to `GLOB`, to `LIKE`, to SQL or to a pattern, and a letter in both cases.
 const PARTS: [&str; 14] = ["a", "A", "ab", "fs", ".", "*", "%", "_", "[", "]", "?", "^", "'", "ä"];
 
 fn text(random: &mut Random) -> String {
@@ -14,7 +13,7 @@ fn text(random: &mut Random) -> String {
 }
 
 #[tokio::test]
-async fn a_rule_fits_the_same_tools_in_the_database_as_in_the_code() {
+async fn rules_match_the_same_tools_in_database_and_code() {
     let (shelf, mut random) = (shelf().await, Random::seeded());
     let mut names: Vec<String> = (0..200).map(|_| text(&mut random)).collect();
     names.extend(["fs.100%", "fs_write", "fs[a]", "fsa", "", "*"].map(str::to_owned));

@@ -1,4 +1,4 @@
-//! What only a store on SQLite has; the rest is in `store/tests`.
+//! Tests of SQLite only; the rest is in `store/tests`.
 
 use std::sync::atomic::AtomicU64;
 
@@ -16,7 +16,6 @@ mod choosing;
 mod plans;
 mod torn;
 
-/// How the database goes about a statement.
 async fn plan(store: &SqliteStore, sql: &str) -> Vec<String> {
     let explained = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
     let steps: Vec<(i64, i64, i64, String)> =
@@ -64,7 +63,7 @@ async fn newest_audit_row_is_found_by_an_index() {
 async fn nothing_is_acknowledged_that_was_not_committed() {
     let shelf = shelf().await;
 
-    // A foreign key that is checked at the end makes the commit itself fail, after the work went well.
+    // A deferred foreign key makes the commit fail after the work succeeded.
     let work = shelf.store.writer.run(|tx| {
         Box::pin(async move {
             sqlx::query("PRAGMA defer_foreign_keys = ON").execute(tx.conn().await?).await?;
@@ -74,7 +73,7 @@ async fn nothing_is_acknowledged_that_was_not_committed() {
             Ok(())
         })
     });
-    // Both wait before the writer looks: they are one group.
+    // Both are queued before the writer runs, so they are one group.
     let (work, beside) = tokio::join!(work, shelf.record("beside"));
 
     assert!(matches!(work, Err(StoreError::Commit(_))), "{work:?}");
@@ -85,7 +84,7 @@ async fn nothing_is_acknowledged_that_was_not_committed() {
 }
 
 #[tokio::test]
-async fn a_write_that_breaks_off_ends_neither_the_writer_nor_the_next_write() {
+async fn panic_in_a_write_does_not_stop_the_writer() {
     let shelf = shelf().await;
 
     let broken = shelf.store.writer.run(|tx| {
@@ -104,10 +103,10 @@ async fn a_write_that_breaks_off_ends_neither_the_writer_nor_the_next_write() {
 }
 
 #[tokio::test]
-async fn write_that_the_database_refuses_does_no_harm_to_its_group() {
+async fn write_refused_by_the_database_does_not_fail_its_group() {
     let shelf = shelf().await;
     shelf.record("a").await.unwrap();
-    // Somebody put a row where the next one belongs.
+    // Another process took the next revision.
     let row = "INSERT INTO audit (workspace, revision, kind, at, hash) VALUES ('w', 2, 'created', 1, x'')";
     sqlx::query(row).execute(&shelf.store.database.write).await.unwrap();
     let elsewhere = NewAction { workspace: "v".to_owned(), ..action("c") };
@@ -150,7 +149,7 @@ async fn what_one_group_does_to_a_count_is_added_up() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_nowhere_is_looked_up_and_not_searched_for() {
+async fn missing_batch_is_looked_up_by_an_index() {
     let shelf = shelf().await;
     for (sql, column) in tx::SqliteTx::ELSEWHERE.into_iter().zip(["batch", "checkpoint"]) {
         let plan = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
@@ -163,7 +162,7 @@ async fn a_batch_that_is_nowhere_is_looked_up_and_not_searched_for() {
 }
 
 #[tokio::test]
-async fn counts_of_a_part_are_looked_up_and_not_searched_for() {
+async fn counts_of_a_part_are_looked_up_by_an_index() {
     let shelf = shelf().await;
     for (column, counts) in [
         ("mission", Counts { mission: Some("m".to_owned()), ..Counts::all("w") }),
@@ -213,7 +212,7 @@ async fn tokens_that_are_asked_for_together_are_each_told_apart() {
     assert!(shelf.store.token(&[2], now).await.is_err());
 }
 
-/// Neither is the history of a workspace walked for a few rows, nor is it sorted.
+/// Neither reads a workspace's history for a few rows, nor sorts.
 #[tokio::test]
 async fn every_list_is_looked_up_in_its_order() {
     let shelf = shelf().await;
@@ -246,7 +245,7 @@ async fn every_list_is_looked_up_in_its_order() {
 }
 
 #[tokio::test]
-async fn a_page_of_several_pieces_has_each_row_once_and_in_its_order() {
+async fn page_of_several_texts_has_each_row_once_in_order() {
     let shelf = shelf().await;
     for n in 0..9 {
         shelf.record(&format!("a{n}")).await.unwrap();
@@ -285,7 +284,7 @@ async fn a_closed_store_says_so() {
 }
 
 #[tokio::test]
-async fn a_store_that_cannot_write_says_so_when_it_is_pinged() {
+async fn ping_fails_if_the_store_cannot_write() {
     let shelf = shelf().await;
     let log = || std::fs::metadata(shelf.folder.path().join("gate.db-wal")).unwrap().len();
     let before = log();
@@ -306,7 +305,7 @@ async fn a_store_that_cannot_write_says_so_when_it_is_pinged() {
 }
 
 #[tokio::test]
-async fn a_store_that_can_only_be_read_is_verified_and_writes_nothing() {
+async fn read_only_store_is_verified_without_writing() {
     let shelf = shelf().await;
     shelf.approved("a").await;
     let (folder, path) = (tempfile::tempdir().unwrap(), shelf.folder.path().join("gate.db"));
@@ -335,7 +334,7 @@ async fn what_only_sqlite_can_see_is_found() {
     std::fs::copy(&path, &copy).unwrap();
     let store = SqliteStore::open(&copy, context(&shelf.clock)).await.unwrap();
     let mut conn = store.database.write.acquire().await.unwrap();
-    // An index that holds something else than it says: every row of every table is as it was.
+    // An index with wrong content: all rows of all tables are unchanged.
     conn.execute("PRAGMA writable_schema = ON").await.unwrap();
     let other = "UPDATE sqlite_master SET sql = replace(sql, '(workspace, batch)', '(workspace, mission)') \
                  WHERE name = 'actions_by_batch'";
@@ -349,7 +348,7 @@ async fn what_only_sqlite_can_see_is_found() {
     assert!(problems.iter().any(|problem| problem.starts_with("SQLite's check: ")), "{problems:?}");
 }
 
-/// The writer knows them from its last group.
+/// The writer remembers heads from its last group.
 #[tokio::test]
 async fn heads_that_another_process_changed_are_read_again() {
     let shelf = shelf().await;

@@ -1,4 +1,4 @@
-//! How SQLite goes about what is asked often.
+//! SQLite's plans for frequent queries.
 
 use super::*;
 use crate::gate::store::sql::flows::{DECIDED, MINUTES, PENDING, QUEUES, REVIEWED, given};
@@ -6,7 +6,7 @@ use crate::gate::store::sql::outstanding::{BY_TOOL, TOTALS};
 use crate::gate::store::sql::tx::{FORGETTING, OLD_FLOWS};
 use crate::gate::store::sqlite::write::{COUNT_IN, COUNT_OUT};
 
-/// With 100,000 actions that wait, an answer must cost what it tells.
+/// With 100,000 pending actions, the cost of an answer must depend on its length only.
 #[tokio::test]
 async fn no_question_reads_through_the_actions() {
     let shelf = shelf().await;
@@ -15,7 +15,7 @@ async fn no_question_reads_through_the_actions() {
         let steps = plan(&shelf.store, question).await;
         let looks = |step: &&str| step.starts_with("SCAN") || step.starts_with("SEARCH");
         for step in steps.iter().map(String::as_str).filter(looks) {
-            // The one that came first is looked up.
+            // The oldest action is looked up.
             let first = step == "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)";
             let led = first
                 || step.contains("workspace=?")

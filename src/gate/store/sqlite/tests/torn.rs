@@ -1,5 +1,5 @@
-//! G17: a disk that lost the end of what was written, or a bit of it. What opens is always a prefix of what happened, never
-//! something that did not.
+//! G17: a disk that lost the end of the log, or a bit of it. The database then opens as an earlier state, never as one
+//! that did not exist.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,14 +8,13 @@ use super::*;
 use crate::gate::audit::{self, AuditHead};
 use crate::gate::tests::rounds::{Random, rounds};
 
-/// The hash after each revision.
 type Chain = BTreeMap<u64, String>;
 
-/// A database file and its log as they lie on disk in the middle of work, and what happened.
+/// Returns a database file and its log in the middle of work, and the hashes so far.
 async fn in_the_middle() -> (Vec<u8>, Vec<u8>, Chain) {
     let shelf = shelf().await;
     let path = shelf.folder.path().join("gate.db");
-    // Everything stays in the log: the file itself is as old as possible.
+    // Keeps all changes in the log, so that the file is as old as possible.
     sqlx::query("PRAGMA wal_autocheckpoint = 0").execute(&shelf.store.database.write).await.unwrap();
     for n in 0..40 {
         shelf.approved(&format!("a{n}")).await;
@@ -25,7 +24,7 @@ async fn in_the_middle() -> (Vec<u8>, Vec<u8>, Chain) {
     (std::fs::read(&path).unwrap(), std::fs::read(path.with_extension("db-wal")).unwrap(), chain)
 }
 
-/// Opens what is left, and says up to where it goes; `None` where it says that it cannot be opened.
+/// Reopens the rest. Returns its newest revision; `None` if it refuses to open.
 async fn reopened(folder: &Path, file: &[u8], log: &[u8], chain: &Chain) -> Option<u64> {
     let path = folder.join("torn.db");
     std::fs::write(&path, file).unwrap();
@@ -42,7 +41,7 @@ async fn reopened(folder: &Path, file: &[u8], log: &[u8], chain: &Chain) -> Opti
 }
 
 #[tokio::test]
-async fn g17_a_torn_log_opens_as_a_prefix_of_what_happened() {
+async fn g17_torn_log_opens_as_an_earlier_state() {
     let (file, log, chain) = in_the_middle().await;
     let folder = tempfile::tempdir().unwrap();
     let whole = reopened(folder.path(), &file, &log, &chain).await;
