@@ -152,7 +152,7 @@ fn ends_word(rest: &str) -> bool {
     rest.chars().next().is_none_or(char::is_whitespace)
 }
 
-/// Splits off the name after a `$`; `None` if there is no name.
+/// Splits off the name after a `$`; `None` without a name.
 fn variable_name(after: &str) -> Option<(&str, &str)> {
     let braced = after.strip_prefix('{').and_then(|inside| inside.split_once('}'));
     let bare = || after.split_at_checked(after.find(|c: char| !is_of_name(c)).unwrap_or(after.len()));

@@ -35,7 +35,7 @@ use super::editor;
 use super::os;
 use super::pages::read;
 
-/// How long approved actions are followed.
+/// Time for which approved actions are followed.
 const FOLLOW: Duration = Duration::from_hours(1);
 /// Time before a failed save is retried.
 const RETRY: Duration = Duration::from_secs(2);
@@ -267,7 +267,7 @@ impl Effects {
         }));
     }
 
-    /// Writes all queued writes in order, one flush at a time. Returns true if none is left.
+    /// Writes all queued writes in order, one flush at a time. Returns true if all are saved.
     async fn flush(&self) -> bool {
         let _writing = self.unsaved.writing.lock().await;
         let mut queued = std::mem::take(&mut *self.unsaved.queue());
@@ -426,7 +426,7 @@ impl Effects {
 const PAGE: usize = 500;
 /// Larger inputs are examined before the loop gets them, because that would delay keys. Bytes.
 const LONG: usize = 64 << 10;
-/// How long a review waits for more actions after the last ones arrived.
+/// Time for which a review waits for more actions after the last ones arrived.
 const MORE: Duration = Duration::from_secs(5);
 
 /// Reports the actions of each source as they arrive.

@@ -35,7 +35,7 @@ use super::terminal::{Modes, Screen, give_back, has_shell, is_there, stop_proces
 
 /// Minimum time between frames: 60 per second. Two may come closer together: a key, and the preview it requests.
 const FRAME: Duration = Duration::from_millis(16);
-/// The same for a frame that shows a key.
+/// For a frame that shows a key.
 const KEY_FRAME: Duration = Duration::from_millis(8);
 /// The same on slow lines: five per second.
 const SLOW_FRAME: Duration = Duration::from_millis(200);
@@ -50,7 +50,7 @@ pub struct Left {
     pub staged: usize,
     /// Decisions that were being sent and may have been delivered.
     pub sending: usize,
-    /// A submission or a save did not end in time. The journal has it, and the next start reconciles it.
+    /// A submission or a save did not finish in time. It is in the journal; the next start reconciles it.
     pub unfinished: bool,
 }
 
@@ -132,7 +132,7 @@ struct App {
     notify: Notify,
     /// Minimum time between frames, averaged over two.
     frame: Duration,
-    /// The same for a frame that shows a key.
+    /// For a frame that shows a key.
     key_frame: Duration,
     keyed: bool,
     /// Times of the last two frames, older one first.

@@ -321,7 +321,7 @@ fn following(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) {
     let leaves = format!("{} leaves", model.settings.keymap.key(Command::Back));
     let begun: String = model.screen.chords.iter().map(ToString::to_string).collect();
     let over = if layout.preview.is_empty() { above_message(layout, screen) } else { layout.preview };
-    // As many columns as needed, if each is wide enough for a few words.
+    // Uses several columns if each is wide enough for a few words.
     let room = usize::from(over.height.saturating_sub(2));
     let columns = rows.len().div_ceil(room.max(1)).max(1);
     let width = usize::from(sheet_text(over).width) / columns;

@@ -25,7 +25,7 @@ pub(crate) struct Window {
     in_front: Option<bool>,
     since: Option<Timestamp>,
     called: Option<Timestamp>,
-    /// What was waiting when last seen or called out.
+    /// The waiting actions when last seen or announced.
     known: Option<Waiting>,
     /// A call is due as soon as the minimum time has passed.
     owed: bool,
@@ -66,7 +66,7 @@ impl Window {
     pub(crate) fn calls(&mut self, waiting: Waiting, now: Timestamp) -> bool {
         let Some(known) = self.known.replace(waiting) else { return false };
         self.owed |= waiting.is_news_after(known);
-        // Nothing waits any more.
+        // No action is waiting any more.
         self.owed &= waiting != Waiting::default();
         if self.in_front == Some(true) {
             self.owed = false;

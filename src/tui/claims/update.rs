@@ -11,7 +11,7 @@ use super::words;
 
 /// How often a claim is renewed while its action is being worked on. Milliseconds.
 const AGAIN: i64 = 60_000;
-/// How long an action stays open before it is claimed automatically, if the configuration enables that. Milliseconds.
+/// Milliseconds that an action stays open before it is claimed automatically, if the configuration enables that.
 const STAYS_OPEN: i64 = 10_000;
 
 /// Handles the claim key: claims the action under the cursor, or ends this client's claim of it. Ignores marks.

@@ -38,7 +38,7 @@ pub(crate) fn given(model: &mut Model, given: Intent) {
         Intent::Answer(answer) => review::answered(model, &answer),
         Intent::ResolveUnknown { finding, reason } => resolve_unknown::given(model, finding, reason),
     }
-    // The result of one line is told before the next is read, so steps are not deferred.
+    // The result of one line is printed before the next is read, so steps are not deferred.
     finish_all(model);
 }
 

@@ -127,9 +127,9 @@ pub(crate) struct Review {
     pub same: Vec<(Untrusted, String)>,
     pub left_pending: usize,
     pub sources: usize,
-    /// What accompanies the decisions, by their sources' rules.
+    /// Data sent with the decisions, by the rules of their sources.
     pub told: Vec<SentWith>,
-    /// Who compares the content at each source.
+    /// How each source checks that the content is unchanged.
     pub bound: Vec<(SourceName, Binding)>,
     /// Number of decisions that the filter hides.
     pub hidden: usize,

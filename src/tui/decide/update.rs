@@ -367,7 +367,7 @@ pub(crate) fn may_decide(model: &mut Model, key: &ActionKey) -> bool {
     model.queue.get(key).is_some()
 }
 
-/// Refuses decisions on a row that just changed, and from keys that nobody typed.
+/// Refuses decisions on a row that just changed, and from keys that arrive faster than typing.
 fn ready_at_all(model: &mut Model) -> Result<(), ()> {
     if is_burst(model) || is_too_early(model) {
         return Err(());

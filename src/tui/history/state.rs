@@ -247,7 +247,7 @@ impl View {
     }
 }
 
-/// Marks a row as settled whatever its status, because nothing is decided in this list.
+/// Marks a row as settled in any status, because this list allows no decisions.
 fn over(row: &Row) -> State {
     let (status, by, at) = (Some(row.status.clone()), row.resolved_by.clone(), row.resolved_at);
     State::Settled(Box::new(Settled { status, by, at, ours: false, error: None }))

@@ -110,7 +110,7 @@ pub(crate) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
     }
 }
 
-/// Claims the action or ends the claim. The source's answer is told as news.
+/// Claims the action or ends the claim. The source's answer is printed as news.
 pub(crate) fn claim(session: &mut Session) {
     session.give(Intent::Command(Command::Claim));
     session.say_heard();

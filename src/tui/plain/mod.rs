@@ -5,7 +5,7 @@
 //! output is text without escape codes, and nothing is redrawn.
 //!
 //! Rules: a decision applies to the action read out last, and only in a line typed afterwards. Only the exact answer to
-//! the review's question sends. News is told between answers, never inside one.
+//! the review's question sends. News is printed between answers, never inside one.
 
 pub(crate) mod browse;
 pub(crate) mod decide;

@@ -49,7 +49,7 @@ pub(crate) struct Session {
     pub(crate) prompted: bool,
 }
 
-/// What the session waits for, or what the next line answers.
+/// The event that the session waits for, or the question that the next line answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     Opening,

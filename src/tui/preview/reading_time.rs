@@ -151,7 +151,7 @@ fn added(known: &Lines, new: &Range<usize>, time: i64, most: i64) -> Lines {
     all
 }
 
-// How long a content was on screen while the reviewer was active. Receipts record it.
+// Measures how long content was on screen while the reviewer was active. Receipts record it.
 
 /// Without a key for this long, the reviewer counts as away. Milliseconds.
 const IDLE: i64 = 60_000;

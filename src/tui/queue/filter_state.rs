@@ -1,4 +1,4 @@
-//! The state of filtering. Rows are searched in parts, so that no key waits for 100,000 rows.
+//! The state of filtering. Rows are searched in parts, because a key must not wait for 100,000 rows.
 
 use tui_textarea::{CursorMove, TextArea};
 

@@ -128,8 +128,8 @@ fn rows(model: &Model) -> Vec<Row> {
     rows
 }
 
-/// Returns the filter that was set when the pane got the focus, unless a place has it. It is listed so that the
-/// reviewer can return to it.
+/// Returns the filter that was set when the pane got the focus, unless a place has the same one. It is listed
+/// so that the reviewer can return to it.
 fn written(model: &Model, rows: &[Row]) -> Option<Filter> {
     let before = pane(model)?.before.filter.as_ref()?;
     let has_it =

@@ -55,7 +55,7 @@ pub(crate) fn look(model: &mut Model) {
     send(model, held.submission, held.left_pending);
 }
 
-/// Recalls the held submission; everything is staged as before. Returns false if none is held.
+/// Recalls the held submission; everything is staged as before. Returns false if no submission is held.
 pub(crate) fn recall(model: &mut Model) -> bool {
     let Some(held) = give_back(model) else { return false };
     let n = text::count(held.submission.len(), "decision");

@@ -31,7 +31,7 @@ pub(crate) fn submitted(model: &mut Model, id: &SubmissionId, answer: Result<Rep
     match answer {
         Ok(report) => take(model, report, rest.as_ref()),
         Err(problem) => {
-            // Nothing was sent, so everything stays staged.
+            // The submission was not sent, so all decisions stay staged.
             let sending: Vec<ActionKey> = model
                 .queue
                 .slots()

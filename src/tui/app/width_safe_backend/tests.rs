@@ -64,7 +64,7 @@ fn showing_the_cursor_on_a_vanished_terminal_is_no_error() {
 }
 
 #[test]
-fn a_cursor_that_is_shown_is_not_shown_again_and_does_not_run_along_with_a_long_frame() {
+fn cursor_is_shown_once_and_hidden_during_long_frames() {
     let mut sent = Vec::new();
     let mut backend = WidthSafeBackend::new(&mut sent);
     let mut frame = |bytes: usize| {
@@ -81,7 +81,7 @@ fn a_cursor_that_is_shown_is_not_shown_again_and_does_not_run_along_with_a_long_
 }
 
 #[test]
-fn a_wide_character_gives_way_to_what_lies_over_its_second_half() {
+fn wide_character_is_dropped_if_its_second_half_is_covered() {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 10, 1));
     buffer.set_string(0, 0, "\u{6f22}\u{6f22}\u{6f22}", theme::PLAIN);
     buffer.set_string(3, 0, "|", theme::PLAIN);
@@ -115,7 +115,7 @@ fn only_what_changes_of_a_style_is_written() {
 }
 
 #[test]
-fn a_blank_is_written_in_whatever_colours_the_text_before_it_has() {
+fn blank_keeps_the_colours_of_the_text_before_it() {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 10, 1));
     buffer.set_string(0, 0, "a", Color::Red);
     buffer.set_string(1, 0, " ", Style::new().fg(Color::Blue).bold());
@@ -182,7 +182,7 @@ fn erase_never_ends_inside_a_wide_character() {
 }
 
 #[test]
-fn an_uneven_row_that_is_as_it_was_is_not_drawn_again() {
+fn unchanged_uneven_row_is_not_drawn_again() {
     let area = Rect::new(0, 0, 20, 3);
     let frame = |below: &str| {
         let mut buffer = Buffer::empty(area);
@@ -200,7 +200,7 @@ fn an_uneven_row_that_is_as_it_was_is_not_drawn_again() {
 }
 
 #[test]
-fn what_stands_to_the_right_of_it_stays_in_its_column() {
+fn text_right_of_it_stays_in_its_column() {
     let row = second_frame("", "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} pay \u{1f1e9}\u{1f1ea} 10");
     let column = |text: &str| row.find(text).map(|at| row[..at].width());
     assert!(column("pay").is_some() && column("10").is_some(), "{row:?}");

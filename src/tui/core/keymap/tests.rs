@@ -19,7 +19,7 @@ fn chords(written: &str) -> Vec<Chord> {
 const PRESETS: [Preset; 3] = [Preset::Default, Preset::Vim, Preset::Web];
 
 #[test]
-fn no_preset_has_a_conflict_or_changes_a_key_to_itself() {
+fn presets_have_no_conflicts_and_change_no_key_to_itself() {
     for preset in PRESETS {
         let keymap = Keymap::new(&Keys { preset, ..Keys::default() }).unwrap();
         for spec in COMMANDS {
@@ -31,8 +31,8 @@ fn no_preset_has_a_conflict_or_changes_a_key_to_itself() {
 }
 
 #[test]
-fn no_key_of_a_menu_is_one_that_moves_or_leaves() {
-    // After `g` come the names of places, as vim has it; all others are menus.
+fn menu_keys_neither_move_nor_leave() {
+    // `g` is followed by the name of a place, as in vim; all others are menus.
     for preset in PRESETS {
         let keymap = Keymap::new(&Keys { preset, ..Keys::default() }).unwrap();
         for binding in keymap.bindings.iter().filter(|binding| !binding.written.starts_with("g ")) {
@@ -63,7 +63,7 @@ fn what_nobody_can_do_without_needs_no_ctrl_or_alt() {
 }
 
 #[test]
-fn the_web_marks_with_x_and_the_users_keys_stand_above_a_preset() {
+fn web_preset_marks_with_x_and_user_keys_override_it() {
     let list = [KeyContext::List, KeyContext::Inbox, KeyContext::Anywhere];
     let web = Keymap::new(&Keys { preset: Preset::Web, ..Keys::default() }).unwrap();
     assert_eq!(web.lookup(&chords("x"), &list), Lookup::Command(Command::Mark));
@@ -101,7 +101,7 @@ fn mistakes_name_both_sides() {
 }
 
 #[test]
-fn shift_on_a_named_key_counts_where_it_is_bound_and_only_there() {
+fn shift_on_a_named_key_counts_only_if_bound() {
     let keymap = with("mark", &["Shift-PageDown"]).unwrap();
     let list = [KeyContext::List, KeyContext::Inbox, KeyContext::Anywhere];
     let down = |keymap: &Keymap| keymap.lookup(&chords("Shift-PageDown"), &list);
@@ -196,7 +196,7 @@ fn what_nothing_works_without_keeps_a_key() {
 }
 
 #[test]
-fn what_takes_and_leaves_text_has_a_key_that_is_no_character() {
+fn accept_and_back_need_a_key_that_is_no_character() {
     for name in ["accept", "back"] {
         let error = with(name, &["T"]).unwrap_err();
         assert_eq!(error, KeymapError::OnlyCharacters { line: 12, name });

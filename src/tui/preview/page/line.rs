@@ -150,7 +150,7 @@ fn is_number(value: &str) -> bool {
     value.starts_with(|c: char| c == '-' || c.is_ascii_digit())
 }
 
-/// Moves a decimal's point by `places`, on its digits, so that nothing is rounded. `None` for other formats, such as
+/// Moves a decimal's point by `places`, on its digits, to avoid rounding. `None` for other formats, such as
 /// `1e3`.
 fn shifted(value: &str, places: i32) -> Option<String> {
     let (sign, digits) = value.strip_prefix('-').map_or(("", value), |rest| ("-", rest));

@@ -1,4 +1,4 @@
-//! What a page must never do: leave something of the input out, or run out of its width.
+//! A page shows all of the input and stays within its width.
 
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ fn dense(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// Everything that stands in an input, as it is shown: keys and values as their meaning.
+/// Returns all keys and values of an input, decoded as they are shown.
 fn parts(input: &str) -> Vec<String> {
     let mut scanner = Scanner::new(input);
     let mut parts = Vec::new();
@@ -126,7 +126,7 @@ proptest! {
 
     /// Reading a page in full unlocks approving: so nothing may be missing in it, and nothing beyond its edge.
     #[test]
-    fn every_key_and_value_is_on_the_page_and_inside_it(
+    fn every_key_and_value_fits_on_the_page(
         members in prop::collection::vec((prop::sample::select(vec!["title", "recommendations", "amount", "x"]), value()), 0..5),
         tool in prop::sample::select(vec!["save_recommendations", "refund_payment", "unknown"]),
         width in 38_u16..120,
@@ -177,7 +177,7 @@ fn hostile_shapes_neither_break_out_nor_get_lost() {
 }
 
 #[test]
-fn what_runs_comes_first_and_what_the_agent_says_of_it_is_called_that() {
+fn input_comes_first_and_agent_claims_are_labelled() {
     let input = r#"{"amount":4980.00,"currency":"EUR","customer":"Marla \u202etsiuQ","order_id":"ORD-1"}"#;
     let preview = r#"{"customer":"Marla Quist","order_id":"ORD-1","note":"routine","currency":"EUR"}"#;
 
@@ -364,7 +364,7 @@ fn escapes_are_written_out_in_lists_and_tables() {
 }
 
 #[test]
-fn the_diff_tab_shows_the_target_before_and_after_and_says_that_nobody_checked_it() {
+fn diff_tab_shows_the_target_and_says_it_is_unchecked() {
     let input = r#"{"id":"B-1","state":"Todo","points":5,"text":"one\ntwo\nthree"}"#;
     let mut cached = cached("update", input, None);
     let bare = rows(&cached, Tab::Diff, 60).join("\n");

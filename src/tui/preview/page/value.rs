@@ -1,5 +1,5 @@
 //! Formats a JSON value: fields below each other, objects indented, lists of objects as tables, long text in full.
-//! Values that are too large or too deeply nested are written as JSON, so that nothing is left out.
+//! Values that are too large or too deeply nested are written as JSON, to leave no value out.
 
 use std::collections::HashSet;
 

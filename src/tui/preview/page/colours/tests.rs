@@ -198,7 +198,7 @@ fn words_that_are_ready_stay_what_they_are() {
 proptest! {
     #![proptest_config(rounds::config(400, 20_000))]
 
-    /// Whatever the text is, every byte of it has one hue, the same one wherever its rows begin.
+    /// Every byte of a text has one hue, independent of where its rows begin.
     #[test]
     fn a_row_may_begin_anywhere(
         words in prop::collection::vec(
