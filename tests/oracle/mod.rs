@@ -1,9 +1,9 @@
-//! What a program that shows foreign text may write to a terminal, byte by byte: an allow-list, judged by a parser that is not ours.
-//! Used by the tests of the screen and by those of the real binary.
+//! The allow-list of bytes that a program showing foreign text may write to a terminal, checked by an independent
+//! parser. Used by tests of the screen and of the binary.
 
 use vte::{Params, Parser, Perform};
 
-/// What is not allowed in these bytes; empty when all is well.
+/// Returns the violations in these bytes.
 pub(crate) fn judge(bytes: &[u8]) -> Vec<String> {
     let mut judge = Judge::default();
     let text = String::from_utf8_lossy(bytes);
@@ -15,7 +15,7 @@ pub(crate) fn judge(bytes: &[u8]) -> Vec<String> {
     judge.bad
 }
 
-/// What a session sends as a whole when it takes the terminal, because another program may have left it in any mode.
+/// Sequences that a session sends when it takes the terminal, because another program may have left it in any mode.
 const RESETS: [&str; 2] = [
     "\x1b(B\x0f",
     "\x1b[>4m\x1b[0m\x1b[4l\x1b[?6l\x1b[r\x1b[?1l\x1b>\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1015l\x1b[?1016l",
@@ -27,7 +27,7 @@ struct Judge {
     last: Option<char>,
 }
 
-/// The private modes that a session switches: line wrap, cursor, alternate screen, paste, synchronized updates, mouse, focus.
+/// Private modes that a session sets: line wrap, cursor, alternate screen, paste, synchronized output, mouse, focus.
 const MODES: [u16; 10] = [7, 25, 1000, 1002, 1003, 1004, 1006, 1015, 1049, 2004];
 const SYNCHRONIZED: u16 = 2026;
 
@@ -41,7 +41,7 @@ impl Judge {
 
 impl Perform for Judge {
     fn print(&mut self, c: char) {
-        // What is left out here may be drawn inside of an emoji, or by a script that needs it, and there only.
+        // These characters are only allowed inside an emoji, or in a script that needs them.
         let earned = match c {
             '\u{200c}' | '\u{200d}' | '\u{fe0f}' => self.last.is_some_and(|last| !last.is_ascii()),
             '\u{20e3}' => self.last.is_some_and(|last| last == '\u{fe0f}'),
@@ -50,7 +50,7 @@ impl Perform for Judge {
             }
             _ => !is_hidden(c),
         };
-        // A keycap's selector stands on its digit.
+        // A keycap's selector follows its digit.
         let keycap = c == '\u{fe0f}'
             && self.last.is_some_and(|last| last.is_ascii_digit() || matches!(last, '#' | '*'));
         if !earned && !keycap {

@@ -199,7 +199,7 @@ fn call_without_an_id_is_reported_by_what_ran() {
 fn undecided_call_is_withdrawn_and_denied_even_with_defer() {
     let home = Home::with_config(CONFIG);
     let gate = Gate::serve(&home, &[]);
-    // Nothing shows that Claude Code would obey `defer`, so `--defer` denies, too.
+    // There is no evidence that Claude Code obeys `defer`, so `--defer` denies, too.
     for (nth, args) in [&["--wait", "1s"][..], &["--wait", "1s", "--defer"]].into_iter().enumerate() {
         let asks = begun(&home, args, &claude("PreToolUse", &format!("t{nth}"), ""));
         let id = pending(&gate);

@@ -131,7 +131,7 @@ impl Pty {
         open(name, OFlags::NOCTTY, Mode::empty()).ok()
     }
 
-    /// Whether the terminal hands on whole lines and echoes them, as a shell has it.
+    /// Returns true if the terminal is in line mode with echo, as for a shell.
     pub(crate) fn is_cooked(&self) -> bool {
         let modes = tcgetattr(self.slave().unwrap()).unwrap().local_modes;
         modes.contains(LocalModes::ICANON | LocalModes::ECHO)
