@@ -112,7 +112,7 @@ impl Inbox {
 }
 
 impl SentHere {
-    /// The outcome of deciding the action again, once its source no longer has it.
+    /// The outcome of deciding an action again that its source no longer lists.
     pub fn as_skipped(&self) -> Outcome {
         let followed = self.sent.followed.as_ref().map(|seen| seen.status.clone());
         let status = match &self.sent.outcome {
