@@ -43,7 +43,7 @@ struct Envelope {
     data: Range<usize>,
 }
 
-/// A step's details, whatever its status.
+/// The details of a step in any status.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) place: StepId,
