@@ -39,7 +39,7 @@ pub struct Submission {
 pub struct SubmissionBatch {
     source: SourceName,
     batch: Option<BatchId>,
-    /// Of all its items.
+    /// The checkpoint of all its items.
     checkpoint: Option<Untrusted>,
     items: Vec<Item>,
 }

@@ -20,7 +20,7 @@ pub fn skipped(status: Option<&Status>, by: Option<Shown>) -> Shown {
     }
 }
 
-/// What stands around the name of who decided an action: `rejected by lee`, but `failed (approved by lee)`.
+/// The text before and after the name of a decider: `rejected by lee`, but `failed (approved by lee)`.
 pub const fn by_whom(status: Option<&Status>) -> (&'static str, &'static str) {
     use Status as S;
     match status {
