@@ -442,7 +442,7 @@ mod tests {
     use crate::config::paths::Paths;
 
     #[tokio::test]
-    async fn configured_port_that_is_taken_is_an_error_and_the_default_moves() {
+    async fn configured_port_in_use_is_an_error_the_default_moves() {
         let folder = tempfile::tempdir().unwrap();
         let (state, taken) = (folder.path().to_owned(), std::net::TcpListener::bind("127.0.0.1:0").unwrap());
         let (file, log, taken) =
