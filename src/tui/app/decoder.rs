@@ -161,8 +161,7 @@ impl Decoder {
     fn escaped(&mut self, byte: u8, heard: &mut Vec<TerminalInput>) {
         match byte {
             ESC => heard.push(key(KeyCode::Esc, KeyModifiers::NONE)),
-            b'[' | b'O' | b'P' | b'X' | b']' | b'^' | b'_' => self.held.push(byte),
-            0xc2..=0xf4 => self.held.push(byte),
+            b'[' | b'O' | b'P' | b'X' | b']' | b'^' | b'_' | 0xc2..=0xf4 => self.held.push(byte),
             0x80.. => {
                 self.held.clear();
                 heard.push(key(KeyCode::Esc, KeyModifiers::NONE));

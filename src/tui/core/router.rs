@@ -180,13 +180,7 @@ fn route(model: &mut Model, what: What) {
         What::Focus(in_front) => window::focus(model, in_front),
         What::Background(colour) => window::background(model, colour),
         What::Tick => tick(model),
-        What::Wake => {
-            hold::look(model);
-            decide::update::go_on(model);
-            queue::update::go_on_sorting(model);
-            queue::update::go_on_grouping(model);
-            filter::search(model);
-        }
+        What::Wake => wake(model),
         What::StoodAlone => let_through(model),
         What::Stumbled => model.warn(words::A_PART_FAILED),
         What::Drawn(sheet) => drawn(model, sheet),
@@ -263,6 +257,15 @@ fn drawn(model: &mut Model, sheet: SheetLines) {
     sync::drawn(model);
     preview::update::drawn(model);
     preview::update::note_on_screen(model, false);
+}
+
+/// Continues work that was split to let keys through.
+fn wake(model: &mut Model) {
+    hold::look(model);
+    decide::update::go_on(model);
+    queue::update::go_on_sorting(model);
+    queue::update::go_on_grouping(model);
+    filter::search(model);
 }
 
 /// Keys close to a paste belong to it: its first or last characters may have been read apart.
