@@ -52,7 +52,7 @@ pub enum Unit {
     Word(String),
     /// The value of the field with this key, such as a currency.
     Of(String),
-    /// Hundredths: `1250` is also shown as `12.50`.
+    /// Smallest units of the currency next to it, else hundredths: `1250` is also shown as `12.50`.
     Cents,
     /// Between 0 and 1: `0.82` is also shown as `82 %`.
     Share,

@@ -31,7 +31,13 @@ impl Definition {
         let mut text = if new.is_some() { placed } else { title.as_raw().to_owned() };
         let is_wrapped = inner(input.as_str()) != input.as_str();
         for change in changes(input, edits) {
-            let is_of = |part: &Part| is_wrapped || part.key.as_ref() == Some(&change.key);
+            let is_of = |part: &Part| {
+                part.key.as_ref().is_some_and(|key| {
+                    let rest = change.path.strip_prefix(&format!("{}.{key}", change.key));
+                    *key == change.key
+                        || is_wrapped && rest.is_some_and(|it| it.is_empty() || it.starts_with(['.', '[']))
+                })
+            };
             if !pairs().any(|(old, new)| old != new && is_of(new)) {
                 text = format!("{text}  {}", told(&change, IN_TITLE));
             }
@@ -174,6 +180,7 @@ mod tests {
             ),
             ("t", r#"{"in":{"title":"a","n":1}}"#, r#"{"in":{"title":"b","n":1}}"#, "t a → b"),
             ("t", r#"{"in":{"title":"a","n":1}}"#, r#"{"in":{"title":"a","n":2}}"#, "t a  in.n 1 → 2"),
+            ("t", r#"{"in":{"title":"a","n":1}}"#, r#"{"in":{"title":"b","n":2}}"#, "t a → b  in.n 1 → 2"),
             ("t", r#"{"n":1,"title":"a"}"#, r#"{"n":"1"}"#, r#"t a  n 1 → "1""#),
             ("t", r#"{"title":"a → b"}"#, r#"{"title":"c"}"#, r#"t "a → b" → c"#),
             ("t", r#"{"title":"名前"}"#, r#"{"title":"名"}"#, "t 名前 → 名"),

@@ -1,5 +1,7 @@
 //! Finds amounts of money in an input by the names of its fields, and adds decimals exactly.
 
+use std::collections::HashSet;
+
 use super::said::{said, say};
 use crate::domain::json::{self, Member};
 
@@ -68,13 +70,12 @@ pub fn decimals_of_cents(members: &[Member<'_>]) -> usize {
 /// the last counts.
 pub(super) fn amounts(members: &[Member<'_>]) -> Vec<Money> {
     let currency = currency(members);
-    let mut found: Vec<Money> = Vec::new();
+    let (mut found, mut known) = (Vec::new(), HashSet::new());
     for member in members.iter().rev() {
         let (key, name) = (member.key.text.as_ref(), member.key.text.to_ascii_lowercase());
         let minor = name == "cents" || name.ends_with("_cents") || key.ends_with("Cents");
         let has_currency = currency.is_some() && WITH_CURRENCY.contains(&name.as_str());
-        let is_known = found.iter().any(|known| known.key.eq_ignore_ascii_case(key));
-        if (minor || name == "amount" || has_currency) && !is_known {
+        if (minor || name == "amount" || has_currency) && known.insert(key) {
             let money = say(member.value).map(|it| Money::new(key, &it, minor, currency.clone()));
             let is_number =
                 |text: &str| text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
@@ -88,10 +89,14 @@ pub(super) fn amounts(members: &[Member<'_>]) -> Vec<Money> {
 /// Returns the amounts with a known currency in the agent's preview, whose key may be the currency: `{"EUR": 129.9}`.
 /// Empty if the input has an amount with a currency.
 pub(super) fn of_agent(input: &[Member<'_>], preview: Option<&str>) -> Vec<Money> {
+    if preview.is_none() {
+        return Vec::new();
+    }
     let is_needed = amounts(input).iter().all(|amount| amount.currency.is_none());
     let members = preview.filter(|_| is_needed).and_then(json::members).unwrap_or_default();
     let mut found = amounts(&members);
-    found.retain(|money| money.currency.as_ref().is_some_and(|(_, code)| decimals(code).is_some()));
+    let is_known = |(_, code): &(String, String)| decimals(&code.to_ascii_uppercase()).is_some();
+    found.retain(|money| money.currency.as_ref().is_some_and(is_known));
     if found.is_empty() {
         let coded = members.iter().filter(|member| decimals(&member.key.text).is_some());
         found.extend(coded.filter_map(|member| {

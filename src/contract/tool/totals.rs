@@ -15,7 +15,7 @@ const CURRENCY: usize = 8;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Sum {
-    /// A number as written, or hundredths with `cents`.
+    /// A number as written, or the currency's smallest units with `cents`.
     amount: String,
     currency: String,
     #[serde(default)]
@@ -36,8 +36,11 @@ pub struct Totals {
     /// By whether only the agent's preview says it, and by currency, which may be empty.
     sums: BTreeMap<(bool, String), Decimal>,
     counted: BTreeMap<String, Counted>,
-    /// Amounts that are no plain number or lack a currency, and inputs with more than one amount.
-    not_summed: usize,
+    not_plain: usize,
+    /// Amounts whose currency is missing or no plain code.
+    no_currency: usize,
+    /// Inputs with more than one amount.
+    several: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,6 +50,8 @@ struct Counted {
 }
 
 impl Totals {
+    pub const UNKNOWN: &str = "Total unknown: ";
+
     pub(super) fn add_defined(&mut self, members: &[Member<'_>], sums: &[Sum], counts: &[Count]) {
         let amount = |sum: &Sum| {
             let currency = value(members, &sum.currency);
@@ -55,7 +60,8 @@ impl Totals {
         };
         let amounts: Vec<Money> = sums.iter().filter_map(amount).collect();
         match amounts.as_slice() {
-            [Money { currency: None, .. }] => self.not_summed += 1,
+            [Money { currency: None, decimal: Some(_), .. }] => self.no_currency += 1,
+            [Money { currency: None, .. }] => self.not_plain += 1,
             amounts => self.add_only(amounts, false),
         }
         for count in counts {
@@ -70,8 +76,11 @@ impl Totals {
     /// Adds the amount of a tool without a definition. If the input has no currency, the preview's amount is added to
     /// the agent's sums.
     pub(super) fn add_undefined(&mut self, members: &[Member<'_>], preview: Option<&str>) {
-        self.add_only(&money::amounts(members), false);
-        self.add_only(&money::of_agent(members, preview), true);
+        let amounts = money::amounts(members);
+        self.add_only(&amounts, false);
+        if amounts.len() < 2 {
+            self.add_only(&money::of_agent(members, preview), true);
+        }
     }
 
     /// Adds the only amount. Several of one input may be the same money.
@@ -82,21 +91,25 @@ impl Totals {
                 let currency = one.currency.as_ref().map_or("", |(_, code)| code);
                 self.add_amount(one.decimal, currency, of_agent);
             }
-            _ => self.not_summed += 1,
+            _ => self.several += 1,
         }
     }
 
     fn add_amount(&mut self, amount: Option<Decimal>, currency: &str, of_agent: bool) {
         let is_currency =
             currency.len() <= CURRENCY && currency.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        let Some(amount) = amount.filter(|_| is_currency) else {
-            self.not_summed += 1;
+        let Some(amount) = amount else {
+            self.not_plain += 1;
             return;
         };
+        if !is_currency {
+            self.no_currency += 1;
+            return;
+        }
         let sum = self.sums.entry((of_agent, currency.to_ascii_uppercase())).or_default();
         match sum.plus(amount) {
             Some(more) => *sum = more,
-            None => self.not_summed += 1,
+            None => self.not_plain += 1,
         }
     }
 
@@ -109,7 +122,9 @@ impl Totals {
             counted.texts.extend(more.texts.iter().cloned());
             counted.others += more.others;
         }
-        self.not_summed += other.not_summed;
+        self.not_plain += other.not_plain;
+        self.no_currency += other.no_currency;
+        self.several += other.several;
     }
 
     /// `388.40 EUR + 49.00 USD`, `agent says 5.00 EUR`, `3 recipients`, `1 amount not summed`; may be empty.
@@ -124,9 +139,23 @@ impl Totals {
         };
         let of_agent = sums(true).map(|sums| format!("agent says {sums}"));
         let counted = self.counted.iter().map(|(of, counted)| plural(counted.len(), of));
-        let not_summed =
-            (self.not_summed > 0).then(|| format!("{} not summed", plural(self.not_summed, "amount")));
+        let n = self.not_plain + self.no_currency + self.several;
+        let not_summed = (n > 0).then(|| format!("{} not summed", plural(n, "amount")));
         sums(false).into_iter().chain(of_agent).chain(counted).chain(not_summed).collect()
+    }
+
+    /// Returns why there is no total; `None` if anything is summed or counted, or there are no amounts.
+    pub fn unknown(&self) -> Option<String> {
+        let why = [
+            (self.not_plain, "amount is not a plain number", "amounts are not plain numbers"),
+            (self.no_currency, "amount has no plain currency", "amounts have no plain currency"),
+            (self.several, "action has several amounts", "actions have several amounts"),
+        ];
+        let why = why.into_iter().filter(|(n, ..)| *n > 0);
+        let why: Vec<String> =
+            why.map(|(n, one, more)| format!("{n} {}", if n == 1 { one } else { more })).collect();
+        let is_known = !self.sums.is_empty() || !self.counted.is_empty() || why.is_empty();
+        (!is_known).then(|| format!("{}{}", Self::UNKNOWN, why.join(", ")))
     }
 }
 
@@ -166,6 +195,26 @@ mod tests {
             totals.add(&tool.into(), &RawJson::parse(input).unwrap(), None);
         }
         totals.parts().join(" · ")
+    }
+
+    #[test]
+    fn unknown_total_says_why() {
+        let of = |inputs: &[(&str, &str)]| {
+            let mut totals = Totals::default();
+            for (tool, input) in inputs {
+                totals.add(&(*tool).into(), &RawJson::parse(*input).unwrap(), None);
+            }
+            totals.unknown()
+        };
+        let says = |text: &str| Some(format!("Total unknown: {text}"));
+        assert_eq!(of(&[("t", r#"{"amount":"1e3"}"#)]), says("1 amount is not a plain number"));
+        assert_eq!(of(&[("refund_payment", r#"{"amount":5}"#)]), says("1 amount has no plain currency"));
+        let both = r#"{"amount":5,"fee_cents":1,"currency":"EUR"}"#;
+        assert_eq!(of(&[("t", both), ("t", both)]), says("2 actions have several amounts"));
+        let cases = r#"{"amount":50000,"Amount":5,"currency":"EUR"}"#;
+        assert_eq!(of(&[("t", cases)]), says("1 action has several amounts"));
+        assert_eq!(of(&[("t", both), ("t", r#"{"amount":5,"currency":"EUR"}"#)]), None);
+        assert_eq!(of(&[("t", r#"{"amount":5,"amount":null,"currency":"EUR"}"#)]), None, "the last counts");
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) fn totals(sent: &[OfDraft<'_>], fresh: &HashMap<ActionKey, PendingAct
         let preview = action.preview.as_ref().filter(|_| edited.is_none());
         totals.add(&action.row.tool, edited.as_ref().unwrap_or(&action.input), preview);
     }
-    totals.parts()
+    totals.unknown().map_or_else(|| totals.parts(), |why| vec![why])
 }
 
 /// Returns notes on actions that need several approvers: an approval waits for others, or replaces theirs.
