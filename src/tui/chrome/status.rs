@@ -199,7 +199,9 @@ pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let rest = rest(model).into_iter().map(|spec| (spec.command, spec.hint));
     let told: Vec<Command> = first.iter().map(|(command, _)| *command).collect();
     let rest = rest.filter(|(command, _)| !told.contains(command));
-    let marked = if model.queue.marks.is_empty() { Vec::new() } else { model.queue.marked() };
+    let some = model.queue.mark_sums().some.iter().filter(|key| !model.queue.is_filtered_out(key));
+    let marked: Vec<&Slot> =
+        some.filter_map(|key| model.queue.get(key)).filter(|slot| slot.is_pending()).collect();
     let hints = first.iter().copied().chain(rest).filter(|(command, _)| works(model, &marked, *command));
     for (command, word) in hints.take(HINTS) {
         if !hint(keymap, command, word, &mut pen) {
@@ -290,22 +292,28 @@ fn rest(model: &Model) -> Vec<&'static Spec> {
 const LOOKED_AT: usize = 100;
 
 /// Returns true if the command changes anything for the selection.
-fn works(model: &Model, marked: &[u32], command: Command) -> bool {
+fn works(model: &Model, marked: &[&Slot], command: Command) -> bool {
     let queue = &model.queue;
     let any = |slots: &[u32], works: &dyn Fn(&Slot) -> bool| {
         slots.iter().take(LOOKED_AT).filter_map(|index| queue.slot(*index)).any(works)
     };
     let target = |allowed: &dyn Fn(&Slot) -> bool| {
         let works = |slot: &Slot| slot.is_pending() && slot.entry.row.can.can_decide() && allowed(slot);
-        if marked.is_empty() { model.here().is_some_and(works) } else { any(marked, &works) }
+        if marked.is_empty() {
+            model.here().is_some_and(works)
+        } else {
+            marked.iter().any(|slot| works(slot))
+        }
     };
     let group =
         |works: &dyn Fn(&Slot) -> bool| queue.group_here().is_some_and(|group| any(&group.slots, works));
     let staged = |slot: &Slot| model.decide.draft.get(&slot.entry.key).is_some();
     let approves = |slot: &Slot| approval(model, &slot.entry.key).is_ok();
+    let clears =
+        |slot: &Slot| model.decide.draft.get(&slot.entry.key).is_some_and(|it| it.decision.kind().approves());
     let is_free = model.submit.held.is_none();
     match command {
-        Command::Approve => target(&|slot| staged(slot) || slot.entry.row.can.answer || approves(slot)),
+        Command::Approve => target(&|slot| clears(slot) || slot.entry.row.can.answer || approves(slot)),
         Command::ApproveRest => group(&|slot| {
             let is_read = !slot.entry.row.risk.is_high() && model.seen_of(slot).is_some();
             slot.is_pending() && !staged(slot) && is_read && approves(slot)

@@ -78,7 +78,6 @@ impl Queue {
 
     /// Removes these settled rows, except at the cursor or below its header. Returns true if any was removed.
     pub(crate) fn drop_settled(&mut self, due: &HashSet<ActionKey>) -> bool {
-        let (nearest, screen_line) = (self.survivors(), self.at.saturating_sub(self.top));
         let under_cursor = match &self.cursor {
             Some(Cursor::Action(key)) => self.get(key).map(|slot| slot.entry.key.clone()),
             _ => None,
@@ -88,12 +87,12 @@ impl Queue {
             Some(&slot.entry.key) == under_cursor.as_ref()
                 || header.is_some() && self.group_of(slot).map(|group| &group.key) == header.as_ref()
         };
-        let goes =
-            self.slots.iter().filter(|slot| due.contains(&slot.entry.key) && !slot.is_open() && !stays(slot));
+        let goes = due.iter().filter_map(|key| self.get(key)).filter(|slot| !slot.is_open() && !stays(slot));
         let goes: HashSet<ActionKey> = goes.map(|slot| slot.entry.key.clone()).collect();
         if goes.is_empty() {
             return false;
         }
+        let (nearest, screen_line) = (self.survivors(), self.at.saturating_sub(self.top));
         let over = self.let_go(|slot| goes.contains(&slot.entry.key));
         self.same.keep(&over);
         self.arrange();

@@ -21,11 +21,8 @@ impl Queue {
                 return MarkSums::default();
             }
             let marked = || self.slots.iter().filter(|slot| slot.marked);
-            let few = if self.marks.len() <= FEW {
-                marked().map(|slot| slot.entry.key.clone()).collect()
-            } else {
-                Vec::new()
-            };
+            let some: Vec<ActionKey> = marked().take(FEW).map(|slot| slot.entry.key.clone()).collect();
+            let few = if self.marks.len() <= FEW { some.clone() } else { Vec::new() };
             let mut kinds = vec![0; self.tally.kinds().all().len()];
             let mut hidden = 0;
             for slot in marked() {
@@ -36,7 +33,7 @@ impl Queue {
             }
             let kinds = self.tally.kinds().all().zip(kinds).filter(|(_, count)| *count > 0);
             let tools = by_tool(kinds.map(|(kind, count)| (&kind.tool, &kind.risk, count)));
-            MarkSums { hidden, few, tools }
+            MarkSums { hidden, few, some, tools }
         })
     }
 

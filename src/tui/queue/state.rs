@@ -314,7 +314,7 @@ impl Queue {
 
     /// Remembers the title of an action that was approved with edits.
     pub(crate) fn note_edited(&mut self, line: &ReportLine) {
-        let took = !matches!(line.outcome, Outcome::Skipped { .. } | Outcome::Failed { .. });
+        let took = matches!(line.outcome, Outcome::Approved | Outcome::Accepted | Outcome::Unknown { .. });
         let index = self.index(&line.key).filter(|_| took && line.decision == DecisionKind::ApproveWithEdits);
         if let Some(slot) = index.and_then(|index| self.slots.get_mut(index as usize)) {
             slot.entry.row.edited = Some(line.title.clone());
