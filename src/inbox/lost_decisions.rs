@@ -26,7 +26,7 @@ impl Lost<'_> {
         let ran = action.executed_at.is_some() && matches!(row.status, Status::Other(_));
         let outcome = match self.proof {
             // A retry that did not come back.
-            _ if asked.hands_back() && row.status == Status::Unknown => {
+            Some(true) | None if asked.hands_back() && row.status == Status::Unknown => {
                 let why = action.error.clone().unwrap_or_else(|| "nobody knows what became of it".into());
                 return Some(Outcome::Unknown { why });
             }
@@ -226,5 +226,7 @@ mod tests {
         assert_eq!(came_to(DecisionKind::Retry, Some(true), r#""status":"executed""#), None);
         let lost = came_to(DecisionKind::Retry, Some(true), r#""status":"unknown","error":"stuck""#);
         assert_eq!(lost, Some(Outcome::Unknown { why: "stuck".into() }));
+        let anothers = came_to(DecisionKind::Retry, Some(false), r#""status":"unknown","error":"stuck""#);
+        assert!(!matches!(anothers, Some(Outcome::Unknown { .. })), "{anothers:?}");
     }
 }

@@ -229,7 +229,7 @@ fn judge(
     if sent.outcome.as_ref().is_some_and(Outcome::is_accepted) {
         return of_accepted(past, sent, source, action);
     }
-    let subject = source.subject();
+    let subject = source.subject().filter(|_| source.subject_is_proof());
     let lost = view(past, sent, source, action, subject.as_ref());
     let still_pending = || {
         // A request without an answer may still be on its way, and an accepted decision may be settled later. Only a
@@ -252,7 +252,8 @@ pub(super) fn of_accepted(
     source: &WithTimeouts,
     action: &PendingAction,
 ) -> Option<Outcome> {
-    view(past, sent, source, action, source.subject().as_ref()).of_accepted(action)
+    let subject = source.subject().filter(|_| source.subject_is_proof());
+    view(past, sent, source, action, subject.as_ref()).of_accepted(action)
 }
 
 fn view<'a>(

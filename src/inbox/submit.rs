@@ -285,7 +285,7 @@ impl Job<'_> {
             let ids: Vec<_> = open.keys().cloned().collect();
             let Ok(actions) = self.source.get(&ids).await else { continue };
             reached = true;
-            let subject = self.source.subject();
+            let subject = self.source.subject().filter(|_| self.source.subject_is_proof());
             for action in actions.into_iter().flatten() {
                 let Some(item) = open.get(&action.row.id) else { continue };
                 let lost = Lost {

@@ -29,6 +29,11 @@ pub trait SourceInfo: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns whether `resolved_by` is authenticated, so that our subject there proves that we decided.
+    fn subject_is_proof(&self) -> bool {
+        true
+    }
+
     /// Returns the claims of the last list; `None` before the first list, and if the source keeps no claims.
     fn claims(&self) -> Option<Vec<Claim>> {
         None

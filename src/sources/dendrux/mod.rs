@@ -76,7 +76,13 @@ impl SourceInfo for Dendrux {
         self.reviewer.clone().filter(|_| bridge)
     }
 
-    /// Another name or reason proves that somebody else decided. Two reviewers may use the same name.
+    /// The bridge records whatever name it is sent.
+    fn subject_is_proof(&self) -> bool {
+        false
+    }
+
+    /// Another name or reason proves that somebody else decided. The same ones prove nothing, because two reviewers may
+    /// share them.
     fn ours(&self, action: &PendingAction, decision: &Decision, _: &str) -> Option<bool> {
         if let Decision::Reject { reason } = decision
             && action.row.status == Status::Rejected
@@ -86,7 +92,7 @@ impl SourceInfo for Dendrux {
             return Some(false);
         }
         let by = action.row.resolved_by.as_ref()?;
-        Some(self.reviewer.as_ref() == Some(by))
+        (self.reviewer.as_ref() != Some(by)).then_some(false)
     }
 
     /// Without the bridge there is no such stream. The package only pushes the events of a single run.

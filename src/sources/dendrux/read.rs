@@ -64,13 +64,15 @@ impl Dendrux {
         let mut found = self.read_once(ids).await?;
         for _ in 0..LOOKS {
             let is_fresh = |one: &Full| one.as_ref().is_err_and(|bad| bad.what == UNTOLD);
-            let fresh = found.extract_if(.., |one| is_fresh(one));
-            let ids: Vec<ActionId> = fresh.filter_map(|one| one.err()?.id).collect();
+            let fresh = found.iter().filter(|one| is_fresh(one));
+            let ids: Vec<ActionId> = fresh.filter_map(|one| one.as_ref().err()?.id.clone()).collect();
             if ids.is_empty() {
                 break;
             }
             tokio::time::sleep(LOOK).await;
-            found.extend(self.read_once(&ids).await?);
+            let Ok(again) = self.read_once(&ids).await else { break };
+            found.retain(|one| !is_fresh(one));
+            found.extend(again);
         }
         Ok(found)
     }

@@ -20,12 +20,13 @@ impl PendingActions {
     pub(super) async fn orphans(&self) -> Vec<Row> {
         let kept = || self.orphans.lock().unwrap_or_else(PoisonError::into_inner);
         let (now, asked_at) = (time::now(), kept().0);
-        if now.since(asked_at) >= EVERY
-            && let Ok(approved) = self.pages(&[("status", "approved")], wire::row).await
-        {
-            let mut rows: Vec<Row> = approved.items.into_iter().flatten().collect();
-            rows.retain_mut(|row| mark(row, now));
-            *kept() = (now, rows);
+        if now.since(asked_at) >= EVERY {
+            kept().0 = now;
+            if let Ok(approved) = self.pages(&[("status", "approved")], wire::row).await {
+                let mut rows: Vec<Row> = approved.items.into_iter().flatten().collect();
+                rows.retain_mut(|row| mark(row, now));
+                kept().1 = rows;
+            }
         }
         kept().1.clone()
     }

@@ -181,7 +181,7 @@ async fn decision_under_another_name_is_not_ours() {
     for (reviewer, by, proof) in [
         (Some("kim"), Some("bob"), Some(false)),
         (None, Some("bob"), Some(false)),
-        (Some("kim"), Some("kim"), Some(true)),
+        (Some("kim"), Some("kim"), None),
         (Some("kim"), None, None),
         (None, None, None),
     ] {
