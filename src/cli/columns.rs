@@ -91,7 +91,7 @@ pub(super) fn table<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints CSV (RFC 4180) with a header. Text is as shown, so that the file is safe in a terminal; exact bytes are in
+/// Prints CSV with a header. Text is as shown, so that the file is safe in a terminal; exact bytes are in
 /// the JSON.
 pub(super) fn csv<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
     let names: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();

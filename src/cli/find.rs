@@ -71,9 +71,15 @@ pub(super) async fn find(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Re
     let mut found = exactly(inbox, sought).await?;
     for (one, looked) in sought.iter().zip(&mut found) {
         let shown = output::identifier(&one.id.into());
-        if looked.is_err() && shown != one.id {
+        if let Err(missing) = looked.as_mut()
+            && missing.exit == Exit::Failed
+            && shown != one.id
+        {
             let odd = "it has odd characters, shown in ⟦⟧; copy it again";
-            return Err(Usage(format!("No action id starts with {shown:?}: {odd}")).into());
+            missing.problem.what = format!("No action id starts with {shown:?}: {odd}");
+            missing.problem.why = None;
+            missing.gone = None;
+            continue;
         }
         if one.may_begin && looked.is_err() && !one.id.is_empty() {
             match beginning(inbox, one).await? {

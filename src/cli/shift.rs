@@ -63,9 +63,12 @@ pub(super) async fn shift(
     if let Some(journal) = journal {
         let mut past = read(journal, from, until).await?;
         if let Some(inbox) = inbox {
-            let items = past.iter().flat_map(|past| &past.items);
-            look(inbox, items.filter(|sent| sent.may_have_ended()).take(LOOKED_AT as usize)).await;
-            past = read(journal, from, until).await?;
+            let items = past.iter().flat_map(|past| &past.items).filter(|sent| sent.may_have_ended());
+            let open: Vec<&Sent> = items.take(LOOKED_AT as usize).collect();
+            if !open.is_empty() {
+                look(inbox, open.into_iter()).await;
+                past = read(journal, from, until).await?;
+            }
         }
         for past in &past {
             counting.add(past, &journal.receipts_of(&past.id).await?);

@@ -107,7 +107,7 @@ fn sent_text(SentHere { at, reviewer, sent }: &SentHere) -> String {
     let unanswered = Outcome::Unknown { why: NO_ANSWER.into() };
     let outcome = sent.outcome.as_ref().unwrap_or(&unanswered);
     let became = report::became(outcome, edits, sent.followed.as_ref());
-    let (at, word) = (time::write(*at), decision.without_edits().word());
+    let (at, word) = (time::for_people(*at), decision.without_edits().word());
     format!("{at}, {word}{}: {became}", by.unwrap_or_default())
 }
 

@@ -46,7 +46,7 @@ pub struct DecideArgs {
 #[derive(Debug, ClapArgs)]
 pub struct RetryArgs {
     /// The action, by its id or any unique beginning of it
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = id)]
     pub id: Vec<String>,
     /// Guidance for the agent
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]

@@ -240,6 +240,7 @@ mod tests {
         let of = |words: &[&str]| match Args::try_parse_from([&["placet"], words].concat()).unwrap().command {
             Some(Command::Show(args)) => args.id,
             Some(Command::Claim(args)) => args.id,
+            Some(Command::Retry(args)) => args.id,
             Some(Command::Decide(args)) => [args.approve, args.reject, args.take_back].concat(),
             Some(Command::Log(LogArgs { command: Some(LogCommand::Report(args)), .. })) => vec![args.id],
             Some(Command::Gate { command: GateCommand::Owner(OwnerCommand::Settle(args)) }) => vec![args.id],
@@ -255,6 +256,7 @@ mod tests {
         for words in [
             &["show", " a\r", "\ta\u{a0}"][..],
             &["claim", "a\n", "a"],
+            &["retry", "a\r", "--guidance", "x"],
             &["decide", "--approve", "a\r", "--reject", " a"],
             &["decide", "--take-back", "a "],
             &["log", "report", "a\r"],
