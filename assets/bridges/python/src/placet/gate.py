@@ -633,10 +633,10 @@ class Gate:
             cursor = page.get("nextCursor")
         return found
 
-    def _claimed(self, action_id: str, lease_seconds: Optional[float]) -> Steps[_Claim]:
+    def _claimed(self, action_id: str, lease_seconds: Optional[float], key: Optional[str] = None) -> Steps[_Claim]:
         wanted = {} if lease_seconds is None else {"leaseSeconds": int(lease_seconds)}
         # Under a key: where the answer was lost, the same work comes again, and nobody else gets it meanwhile.
-        claim = yield from self._ask("POST", f"{_path(action_id)}/claim", wanted, key=str(uuid.uuid4()))
+        claim = yield from self._ask("POST", f"{_path(action_id)}/claim", wanted, key=key or str(uuid.uuid4()))
         return _Claim(claim["fence"], {**claim["toolInput"]}, _text_of(claim, "idempotencyKey"))
 
     def _reported(self, action_id: str, outcome: Dict[str, Any]) -> Steps[None]:
@@ -802,6 +802,7 @@ class Call:
         self._timeout, self._lease = timeout, lease
         self._fence: Any = None
         self._proposal: Optional[Dict[str, Any]] = None
+        self._claim_key: Optional[str] = None
         self._over = threading.Event()
         self._renewer: Optional["asyncio.Future[None]"] = None
         self._key: Optional[Token[str]] = None
@@ -866,7 +867,8 @@ class Call:
                 raise Undecided(decided, f"Nobody decided within {timeout:g} s. This call did not run.") from None
         while decided.status == "approved":
             try:
-                claim = yield from gate._claimed(self.id, self._lease)
+                self._claim_key = str(uuid.uuid4())
+                claim = yield from gate._claimed(self.id, self._lease, self._claim_key)
                 self.edited = decided.edited
                 return claim
             except GateError as error:
@@ -894,10 +896,13 @@ class Call:
         return self._proposal is not None and self._fence is None and not isinstance(error, Exception)
 
     def _dropped(self) -> Steps[None]:
-        """Withdraws the call. If the answer to its proposal was lost, the same proposal under its key names the action."""
+        """Withdraws the call. A request whose answer was lost is sent again under its key: it names the action, or its claim."""
         if self._proposal is not None and not self.id:
             self.id = yield from self._gate._recorded(self._proposal)
-        yield from self._gate._withdrawn(self.id)
+        decided = yield from self._gate._withdrawn(self.id)
+        if self._claim_key and decided.status in ("approved", "running"):
+            claim = yield from self._gate._claimed(self.id, self._lease, self._claim_key)
+            yield from self._gate._reported(self.id, {"fence": claim.fence, "error": "It did not run: the call was broken off."})
 
     def _renewed(self) -> Steps[None]:
         """Keeps the lease while the block runs."""
