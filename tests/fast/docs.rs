@@ -10,7 +10,7 @@ use placet::for_tests::{COMMANDS, Group};
 use super::tidy::sources;
 
 const KEYS: &str = "docs/keys.md";
-const PAGES: [&str; 16] = [
+const PAGES: [&str; 17] = [
     "README.md",
     "AGENTS.md",
     "SECURITY.md",
@@ -20,6 +20,7 @@ const PAGES: [&str; 16] = [
     "docs/decisions.md",
     "docs/gate.md",
     KEYS,
+    "docs/performance.md",
     "docs/scale.md",
     "docs/screens/README.md",
     "docs/security.md",

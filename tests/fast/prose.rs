@@ -8,13 +8,13 @@ use fancy_regex::Regex;
 
 use super::tidy::{report, shipped_lines, sources};
 
-/// Limits only go down. Those of marks count per thousand lines or names.
+/// Limits only go down. Those of marks count per ten thousand lines or names.
 const LIMITS: [(&str, usize); 5] = [
-    ("comment lines that open with a mark", 18),
-    ("comment lines with a marked word", 13),
-    ("document lines with a marked word", 12),
-    ("test names of more than ten words", 14),
-    ("comment lines of shipped code, in all", 7_732),
+    ("comment lines that open with a mark", 12),
+    ("comment lines with a marked word", 11),
+    ("document lines with a marked word", 42),
+    ("test names of more than ten words", 0),
+    ("comment lines of shipped code, in all", 7_537),
 ];
 
 const OPENINGS: &str = r"^(What|Who|Whoever|Whose|Where(?= (it|one|there|no|the|a)\b)|So many|So long|So much|None of|Nothing|Nobody|Nor|As (it|long|many|much|one)|The same(?= (for|of|as|is|with)\b)|Of (a|the|one|what|those|all|many)\b|By (what|whom)|How (many|much|long|far)|All (that|of)|Such)\b";
@@ -52,13 +52,21 @@ fn test_names(text: &str) -> Vec<&str> {
 
 fn pages() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut pages: Vec<_> =
-        ["", "docs", "tests", "benches", "assets/bridges/python", "assets/bridges/dendrux"]
-            .iter()
-            .filter_map(|folder| fs::read_dir(root.join(folder)).ok())
-            .flat_map(|files| files.map(|file| file.unwrap().path()))
-            .filter(|path| path.extension().is_some_and(|it| it == "md"))
-            .collect();
+    let mut pages: Vec<_> = [
+        "",
+        "docs",
+        "docs/screens",
+        "tests",
+        "benches",
+        "fuzz",
+        "assets/bridges/python",
+        "assets/bridges/dendrux",
+    ]
+    .iter()
+    .filter_map(|folder| fs::read_dir(root.join(folder)).ok())
+    .flat_map(|files| files.map(|file| file.unwrap().path()))
+    .filter(|path| path.extension().is_some_and(|it| it == "md"))
+    .collect();
     pages.sort();
     pages.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
 }
@@ -73,7 +81,7 @@ fn prose_stays_within_its_limits() {
     let names: Vec<&str> = files.iter().flat_map(|file| test_names(&file.text)).collect();
     let marked = |lines: &[&str], mark: &Regex| {
         let found = lines.iter().filter(|line| mark.is_match(line).unwrap()).count();
-        found * 1000 / lines.len()
+        found * 10_000 / lines.len()
     };
     let shipped = sources("src").iter().map(|file| shipped_lines(file).comments).sum();
 
@@ -81,7 +89,7 @@ fn prose_stays_within_its_limits() {
         marked(&comments, &opening),
         marked(&comments, &word),
         marked(&prose, &word),
-        names.iter().filter(|name| name.matches('_').count() >= 10).count() * 1000 / names.len(),
+        names.iter().filter(|name| name.matches('_').count() >= 10).count() * 10_000 / names.len(),
         shipped,
     ];
     println!("{counts:?} of {LIMITS:?}");

@@ -70,14 +70,14 @@ const MAX_LINES: usize = 600;
 
 /// Lines of code of each room, without tests and comments. A commit that raises one says what the room gives in return.
 const BUDGET: &[(&str, usize)] = &[
-    ("tui", 28_312),
-    ("gate", 13_980),
-    ("sources", 7_134),
-    ("inbox", 6_333),
-    ("cli", 5_928),
+    ("tui", 28_375),
+    ("gate", 13_981),
+    ("sources", 7_143),
+    ("inbox", 6_334),
+    ("cli", 5_937),
     ("agent", 5_054),
     ("domain", 3_648),
-    ("contract", 2_279),
+    ("contract", 2_314),
     ("config", 2_230),
     ("start", 1_955),
     ("journal", 1_764),
