@@ -234,7 +234,7 @@ pub(crate) struct MarkSums {
     pub hidden: usize,
     /// All of them if they are few.
     pub few: Vec<ActionKey>,
-    /// The first [`FEW`] of them.
+    /// The first 100 of them.
     pub some: Vec<ActionKey>,
     /// Tools and risks of the visible marked actions with their number, most harmful first.
     pub tools: Vec<(Untrusted, Risk, usize)>,
