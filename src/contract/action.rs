@@ -64,7 +64,6 @@ impl Unreadable {
             let digest = Digest::of_fields("unreadable", [Some(raw)]).to_string();
             ActionId::new(format!("{NO_ID}{}", digest.get(7..19).unwrap_or_default()))
         });
-        let batch = fields.text("batchId").filter(|batch| !batch.is_empty());
         let tool = fields.text("toolName").unwrap_or_else(|| "(cannot be read)".into());
         let word = fields.text("status");
         let (title, status) = match &word {
@@ -77,22 +76,11 @@ impl Unreadable {
             }
         };
         let row = Row {
-            batch: batch.map(|batch| BatchId::new(batch.as_raw())),
-            checkpoint: fields.text("checkpointId"),
-            workspace: fields.text("workspaceId"),
-            mission: fields.text("missionId"),
-            session: fields.text("sessionId"),
-            run: fields.text("runId"),
-            agent: fields.text("agent"),
             risk: Risk::High,
             status,
-            created_at: fields.time("createdAt").unwrap_or_default(),
-            expires_at: fields.expiry("expiresAt"),
-            resolved_at: fields.time("resolvedAt"),
-            resolved_by: fields.text("resolvedBy"),
             unreadable: Some(Box::new(StandIn { what: self.what, has_id: self.id.is_some() })),
             can: self.can,
-            ..Row::new(id, tool, Untrusted::from(title))
+            ..base_row(&fields, Row::new(id, tool, Untrusted::from(title)))
         };
         let action = PendingAction::new(row, literal.clone(), literal);
         // The size of the original, not of its encoding as a string.
@@ -298,7 +286,22 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
     };
     Ok(Row {
         edited: fields.text("editedTitle").or_else(|| edited(&title)),
-        id: ActionId::from(id),
+        risk: fields.meaning("risk").map_or_else(|| known.risk.clone(), |word| Risk::parse(&word)),
+        effect: fields.meaning("effect").map(|word| Effect::parse(&word)).or_else(|| known.effect.clone()),
+        status,
+        resolved_via: fields.meaning("resolvedVia").and_then(|word| Via::parse(&word)),
+        size: fields.number("size").unwrap_or_else(|| input.map_or(0, |input| input.len() as u64)),
+        digest: fields.meaning("digest").and_then(|text| Digest::parse(&text)),
+        revision: Revision(fields.number("revision").unwrap_or_default()),
+        approvals: approvals::of_row(fields),
+        can: Capabilities::READ_ONLY,
+        ..base_row(fields, Row::new(ActionId::from(id), tool, title))
+    })
+}
+
+/// Sets the members that are read alike for a row and for its stand-in.
+fn base_row(fields: &Fields<'_>, row: Row) -> Row {
+    Row {
         batch: fields.text("batchId").filter(|batch| !batch.is_empty()).map(BatchId::from),
         checkpoint: fields.text("checkpointId"),
         workspace: fields.text("workspaceId"),
@@ -306,23 +309,12 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
         session: fields.text("sessionId"),
         run: fields.text("runId"),
         agent: fields.text("agent"),
-        title,
-        risk: fields.meaning("risk").map_or_else(|| known.risk.clone(), |word| Risk::parse(&word)),
-        effect: fields.meaning("effect").map(|word| Effect::parse(&word)).or_else(|| known.effect.clone()),
-        status,
-        created_at: fields.time("createdAt").unwrap_or_else(|| Timestamp::from_millis(0)),
+        created_at: fields.time("createdAt").unwrap_or_default(),
         expires_at: fields.expiry("expiresAt"),
         resolved_at: fields.time("resolvedAt"),
         resolved_by: fields.text("resolvedBy"),
-        resolved_via: fields.meaning("resolvedVia").and_then(|word| Via::parse(&word)),
-        size: fields.number("size").unwrap_or_else(|| input.map_or(0, |input| input.len() as u64)),
-        digest: fields.meaning("digest").and_then(|text| Digest::parse(&text)),
-        revision: Revision(fields.number("revision").unwrap_or_default()),
-        approvals: approvals::of_row(fields),
-        unreadable: None,
-        can: Capabilities::READ_ONLY,
-        tool,
-    })
+        ..row
+    }
 }
 
 /// Returns the members that this version does not know or cannot understand, such as an invalid time.

@@ -7,9 +7,11 @@ use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 use super::whole;
+use crate::domain::{ActionId, PendingAction, RawJson, Row, Untrusted};
 
 /// Maximum characters of an id, agent or other short text of a proposal.
 pub const ID_MAX: usize = 512;
+const SUMMARY_MAX: usize = 16_384;
 
 /// Shortens an id of more than [`ID_MAX`] characters to `sha256:` and the hex digits of its hash.
 pub fn short_id(id: &str) -> Cow<'_, str> {
@@ -36,33 +38,13 @@ pub struct Propose {
     pub tool_input: Box<RawValue>,
     #[serde(default, alias = "workspace_id", skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<String>,
-    #[serde(
-        default,
-        alias = "mission_id",
-        serialize_with = "shortened",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(alias = "mission_id", serialize_with = "shortened", skip_serializing_if = "Option::is_none")]
     pub mission_id: Option<String>,
-    #[serde(
-        default,
-        alias = "session_id",
-        serialize_with = "shortened",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(alias = "session_id", serialize_with = "shortened", skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    #[serde(
-        default,
-        alias = "run_id",
-        serialize_with = "shortened",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(alias = "run_id", serialize_with = "shortened", skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    #[serde(
-        default,
-        alias = "tool_call_id",
-        serialize_with = "shortened",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(alias = "tool_call_id", serialize_with = "shortened", skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -98,6 +80,49 @@ pub struct Propose {
     /// Receiver to notify of decision and end: a name in the gate's configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<String>,
+}
+
+impl Propose {
+    /// Returns the action with all that the proposer decides alone. The gate adds the rest.
+    pub fn action(&self, id: ActionId, input: RawJson) -> PendingAction {
+        let text = |field: &Option<String>| field.as_deref().map(Untrusted::from);
+        let tool = Untrusted::from(self.tool_name.as_str());
+        let row = Row {
+            workspace: text(&self.workspace_id),
+            mission: text(&self.mission_id),
+            session: text(&self.session_id),
+            run: text(&self.run_id),
+            agent: text(&self.agent),
+            checkpoint: text(&self.checkpoint_id),
+            ..Row::new(id, tool.clone(), tool)
+        };
+        PendingAction {
+            summary: text(&self.summary),
+            requested_by: text(&self.requested_by),
+            tool_call: text(&self.tool_call_id),
+            // It does not affect the run, so an unusable value is dropped like a preview.
+            before: self.before.as_ref().and_then(|before| RawJson::parse(before.get()).ok()),
+            ..PendingAction::new(row, input.clone(), input)
+        }
+    }
+
+    /// The texts that are stored, with the maximum of characters of each: rows are read by the thousand.
+    pub const fn texts(&self) -> [(&'static str, &Option<String>, usize); 12] {
+        [
+            ("missionId", &self.mission_id, ID_MAX),
+            ("sessionId", &self.session_id, ID_MAX),
+            ("runId", &self.run_id, ID_MAX),
+            ("toolCallId", &self.tool_call_id, ID_MAX),
+            ("agent", &self.agent, ID_MAX),
+            ("requestedBy", &self.requested_by, ID_MAX),
+            ("batchId", &self.batch_id, ID_MAX),
+            ("checkpointId", &self.checkpoint_id, ID_MAX),
+            ("supersedes", &self.supersedes, ID_MAX),
+            ("risk", &self.risk, ID_MAX),
+            ("effect", &self.effect, ID_MAX),
+            ("summary", &self.summary, SUMMARY_MAX),
+        ]
+    }
 }
 
 /// The queued signal: the call did not run. In snake_case, as in Praxiom's contract.

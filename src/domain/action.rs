@@ -206,12 +206,16 @@ impl PendingAction {
         Self { row, input, raw, ..Self::default() }
     }
 
+    /// Short texts of the proposer, besides those of the row.
+    pub fn names(&self) -> impl Iterator<Item = &Untrusted> {
+        [&self.requested_by, &self.tool_call].into_iter().flatten()
+    }
+
     /// Bytes of input, note and others' edits. A line break counts as a row of text.
     pub fn bytes_to_read(&self) -> u64 {
+        let json = [Some(&self.input), self.preview.as_ref(), self.approved_edits().map(Edits::as_json)];
         let note = self.summary.as_ref().map(Untrusted::as_raw);
-        let edits = self.approved_edits().map(|edits| edits.as_json().as_str());
-        let json = [Some(self.input.as_str()), self.preview.as_ref().map(RawJson::as_str), edits];
-        let texts = json.into_iter().chain([note]).flatten();
+        let texts = json.into_iter().flatten().map(RawJson::as_str).chain(note);
         let breaks = |text: &str| text.matches('\n').count() + text.matches("\\n").count();
         texts.map(|text| (text.len() + breaks(text) * ROW) as u64).sum()
     }

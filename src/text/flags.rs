@@ -40,7 +40,7 @@ impl Flags {
             flags.add(badges(summary.as_raw()));
             flags.add_hosts(summary.as_raw());
         }
-        for name in [&action.requested_by, &action.tool_call].into_iter().flatten() {
+        for name in action.names() {
             flags.add_line(name.as_raw());
         }
         if flags.broken > 0 {

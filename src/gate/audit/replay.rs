@@ -375,7 +375,7 @@ impl Expected {
         check("resolution", (row.resolved_at, text(&row.resolved_by)) == self.resolved_by());
         check("moment of execution", action.executed_at == self.executed_at);
         let (until, holder) = self.lease.clone().unwrap_or_default();
-        let record = terms::record(action, &stored.proposer).to_string();
+        let record = terms::record(stored.proposed()).to_string();
         check("proposal", self.record.as_deref() == Some(&record));
         check("callback or trace", self.origin == stored.origin);
         let kept = stored.approvals.iter().map(KeptApproval::fingerprint);

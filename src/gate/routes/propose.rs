@@ -15,7 +15,7 @@ use crate::contract::propose::{ID_MAX, Propose, Queued};
 use crate::contract::time;
 use crate::contract::tool::Definition;
 use crate::domain::json::Member;
-use crate::domain::{Digest, Effect, RawJson, Timestamp, json, subject};
+use crate::domain::{ActionId, BatchId, Effect, PendingAction, RawJson, Row, Timestamp, json, subject};
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, FORBIDDEN, INVALID, UNAVAILABLE};
 use crate::gate::state::Gate;
@@ -24,7 +24,6 @@ use crate::gate::tool::{raised_effect, raised_risk};
 use crate::gate::trace;
 
 const TOOL_MAX: usize = 200;
-const SUMMARY_MAX: usize = 16_384;
 
 const NO_CALLBACK: &str =
     "callback names none of this gate's callbacks; leave it out, or ask who runs the gate";
@@ -38,10 +37,10 @@ pub(crate) async fn propose(
 ) -> Result<Response, ApiError> {
     let origin = Origin { callback: callback(&gate, &propose)?, traceparent: trace::of(&headers) };
     let action = NewAction { origin, ..accept(&gate, &caller, propose)? };
-    gate.judge(&action.tool, &action.input, false).await?.map_err(|why| ApiError::new(INVALID, why))?;
-    let tool_name = action.tool.clone();
+    let (tool, input) = (action.action.row.tool.as_raw().to_owned(), action.action.input.clone());
+    gate.judge(&tool, &input, false).await?.map_err(|why| ApiError::new(INVALID, why))?;
     let recorded = gate.store().record(action, gate.inner.limits.pending_per_workspace, key).await?;
-    let body = serde_json::to_string(&Queued::of(tool_name, recorded.id));
+    let body = serde_json::to_string(&Queued::of(tool, recorded.id));
     let body = body.map_err(|error| ApiError::new(UNAVAILABLE, error.to_string()))?;
     Ok(reply(StatusCode::ACCEPTED, Reply { body, replayed: recorded.again }))
 }
@@ -60,7 +59,7 @@ impl FromRequestParts<Gate> for WithinRate {
 }
 
 /// Checks a proposal and adds the tool's definition.
-fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, ApiError> {
+fn accept(gate: &Gate, caller: &Caller, mut propose: Propose) -> Result<NewAction, ApiError> {
     let tool = propose.tool_name.clone();
     if tool.trim().is_empty() || tool.contains('\0') || is_longer(&tool, TOOL_MAX) {
         return Err(ApiError::new(
@@ -73,8 +72,8 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
     }
     let input = payload("toolInput", &propose.tool_input)?;
     let definition = gate.inner.tools.definition(&tool);
-    let identity = identity(caller, &propose, &definition, &input)?;
-    within_limits(&propose, &identity)?;
+    identify(caller, &mut propose, &definition, &input)?;
+    within_limits(&propose)?;
     if let Some(Err(why)) = propose.requested_by.as_deref().map(subject::check) {
         return Err(ApiError::new(INVALID, format!("requestedBy {why}")));
     }
@@ -87,31 +86,21 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
     let title = definition.title(&tool, input.as_str());
     let title = definition.with_preview(title, input.as_str(), preview.as_ref().map(RawJson::as_str));
     let batch = propose.batch_id.clone().filter(|batch| !batch.is_empty());
-    Ok(NewAction {
-        id: Uuid::now_v7().to_string(),
-        batch: batch.or_else(|| identity.mission.as_ref().map(|mission| format!("{mission}:{tool}"))),
-        digest: Digest::of(&tool, &identity.workspace, input.as_str()),
-        title: title.replace('\0', "\u{fffd}"),
+    let batch = batch.or_else(|| propose.mission_id.as_ref().map(|mission| format!("{mission}:{tool}")));
+    let action = propose.action(ActionId::new(Uuid::now_v7().to_string()), input);
+    let row = Row {
+        batch: batch.map(BatchId::new),
+        title: title.replace('\0', "\u{fffd}").into(),
         risk: raised_risk(&definition.risk, propose.risk.as_deref()),
         effect,
         expires_at,
-        workspace: identity.workspace,
-        mission: identity.mission,
-        session: identity.session,
+        ..action.row
+    };
+    Ok(NewAction {
+        action: PendingAction { row, preview, ..action },
         proposer: caller.token.subject.clone(),
-        preview,
-        // It does not affect the run, so an unusable value is dropped like a preview.
-        before: propose.before.as_ref().and_then(|before| payload("before", before).ok()),
-        run: propose.run_id,
-        tool_call: propose.tool_call_id,
-        agent: propose.agent,
-        requested_by: propose.requested_by,
-        checkpoint: propose.checkpoint_id,
-        summary: propose.summary,
         supersedes: propose.supersedes,
         origin: Origin::default(),
-        tool,
-        input,
     })
 }
 
@@ -132,23 +121,17 @@ fn preview(definition: &Definition, propose: &Propose, input: &RawJson) -> Optio
     }
 }
 
-struct Identity {
-    workspace: String,
-    mission: Option<String>,
-    session: Option<String>,
-}
-
-/// Takes ids that the request lacks from the input, where Praxiom's `@gated` decorator puts them. Does not change the
-/// input.
+/// Sets ids that the request lacks to those in the input, where Praxiom's `@gated` decorator puts them. Does not change
+/// the input.
 ///
 /// A workspace in the input must be the token's if the tool's definition calls the field identity. For other tools it
 /// only means that the request names one; the token's workspace is used.
-fn identity(
+fn identify(
     caller: &Caller,
-    propose: &Propose,
+    propose: &mut Propose,
     definition: &Definition,
     input: &RawJson,
-) -> Result<Identity, ApiError> {
+) -> Result<(), ApiError> {
     let members = json::members(input.as_str());
     let members = members.ok_or_else(|| ApiError::new(INVALID, "toolInput must be a JSON object"))?;
     let names_one = |member: &Member<'_>| {
@@ -169,11 +152,11 @@ fn identity(
     if used.into_iter().any(|value| json::decode(value).text != workspace.as_str()) {
         return Err(ApiError::new(FORBIDDEN, "toolInput names another workspace than this token's"));
     }
-    Ok(Identity {
-        workspace,
-        mission: propose.mission_id.clone().or_else(|| said("missionId")).filter(|id| !id.is_empty()),
-        session: propose.session_id.clone().or_else(|| said("sessionId")).filter(|id| !id.is_empty()),
-    })
+    propose.workspace_id = Some(workspace);
+    for (id, name) in [(&mut propose.mission_id, "missionId"), (&mut propose.session_id, "sessionId")] {
+        *id = id.take().or_else(|| said(name)).filter(|id| !id.is_empty());
+    }
+    Ok(())
 }
 
 /// Reads an id from a tool's input. `None` for other types, empty or overlong text, and U+0000.
@@ -204,22 +187,8 @@ pub(super) fn is_longer(text: &str, most: usize) -> bool {
     text.len() > most && text.chars().count() > most
 }
 
-/// Bounds all stored texts, because rows are read by the thousand.
-fn within_limits(propose: &Propose, identity: &Identity) -> Result<(), ApiError> {
-    let texts = [
-        ("missionId", &identity.mission, ID_MAX),
-        ("sessionId", &identity.session, ID_MAX),
-        ("runId", &propose.run_id, ID_MAX),
-        ("toolCallId", &propose.tool_call_id, ID_MAX),
-        ("agent", &propose.agent, ID_MAX),
-        ("requestedBy", &propose.requested_by, ID_MAX),
-        ("batchId", &propose.batch_id, ID_MAX),
-        ("checkpointId", &propose.checkpoint_id, ID_MAX),
-        ("supersedes", &propose.supersedes, ID_MAX),
-        ("risk", &propose.risk, ID_MAX),
-        ("effect", &propose.effect, ID_MAX),
-        ("summary", &propose.summary, SUMMARY_MAX),
-    ];
+fn within_limits(propose: &Propose) -> Result<(), ApiError> {
+    let texts = propose.texts();
     let holds_nul = |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains('\0'));
     if let Some((name, ..)) = texts.iter().find(|(_, text, _)| holds_nul(text)) {
         return Err(ApiError::new(INVALID, format!("{name} holds U+0000, which is not kept; leave it out")));

@@ -86,24 +86,15 @@ fn that_count(stored: &Stored, effective: Digest, terms: Digest) -> Vec<&KeptApp
 const APART: [char; 2] = ['\u{1e}', '\u{1f}'];
 
 /// Approvals of the action `a` for lists, unordered: the fields that do not need the payload.
-macro_rules! light_approvals {
-    () => {
-        "(SELECT string_agg(v.revision || '\u{1f}' || v.policy || '\u{1f}' || v.subject, '\u{1e}') \
-         FROM approvals v WHERE v.seq = a.seq)"
-    };
-}
+pub(super) const LIGHT_APPROVALS: &str = "(SELECT string_agg(v.revision || '\u{1f}' || v.policy || '\u{1f}' || v.subject, '\u{1e}') \
+     FROM approvals v WHERE v.seq = a.seq)";
 
 /// All fields of the approvals of the action `a`.
-macro_rules! whole_approvals {
-    () => {
-        "(SELECT string_agg(v.revision || '\u{1f}' || v.policy || '\u{1f}' || v.subject || '\u{1f}' || v.at || '\u{1f}' || \
-         v.effective_digest || '\u{1f}' || v.terms || '\u{1f}' || COALESCE('=' || v.edits, ''), '\u{1e}') \
-         FROM approvals v WHERE v.seq = a.seq)"
-    };
-}
-pub(super) use {light_approvals, whole_approvals};
+pub(super) const WHOLE_APPROVALS: &str = "(SELECT string_agg(v.revision || '\u{1f}' || v.policy || '\u{1f}' || v.subject || '\u{1f}' || v.at || '\u{1f}' || \
+     v.effective_digest || '\u{1f}' || v.terms || '\u{1f}' || COALESCE('=' || v.edits, ''), '\u{1e}') \
+     FROM approvals v WHERE v.seq = a.seq)";
 
-/// Splits a column of [`light_approvals`] or [`whole_approvals`] into approvals, oldest first.
+/// Splits a column of [`LIGHT_APPROVALS`] or [`WHOLE_APPROVALS`] into approvals, oldest first.
 fn split(text: &str) -> Result<Vec<(u64, Vec<&str>)>, StoreError> {
     let [between, within] = APART;
     let one = |text: &'_ str| -> Option<u64> { text.split(within).next()?.parse().ok() };

@@ -4,6 +4,7 @@
 //! [`decision_rules`]. Rows change status only along [`Status::after`](crate::domain::Status::after). A method
 //! acknowledges after the commit.
 
+pub(crate) mod action_fields;
 pub(crate) mod approvals;
 mod callback;
 mod columns;
@@ -42,35 +43,23 @@ use super::which::Which;
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::settle::SettleAs;
 use crate::domain::{
-    Claim, Digest, Effect, Flows, Outstanding, PendingAction, RawJson, Risk, Row, Status, Timestamp, Via,
+    Claim, Digest, Flows, Outstanding, PendingAction, RawJson, Row, Status, Timestamp, Untrusted, Via,
 };
 
+/// A proposal to record. The transaction sets the time and the revision of its action.
 #[derive(Debug, Clone)]
 pub(crate) struct NewAction {
-    pub(crate) id: String,
-    pub(crate) workspace: String,
-    pub(crate) mission: Option<String>,
-    pub(crate) session: Option<String>,
-    pub(crate) run: Option<String>,
-    pub(crate) tool_call: Option<String>,
-    pub(crate) agent: Option<String>,
-    pub(crate) requested_by: Option<String>,
-    pub(crate) batch: Option<String>,
-    pub(crate) checkpoint: Option<String>,
+    pub(crate) action: PendingAction,
     /// The token's subject.
     pub(crate) proposer: String,
-    pub(crate) tool: String,
-    pub(crate) title: String,
-    pub(crate) summary: Option<String>,
-    pub(crate) risk: Risk,
-    pub(crate) effect: Option<Effect>,
-    pub(crate) input: RawJson,
-    pub(crate) preview: Option<RawJson>,
-    pub(crate) before: Option<RawJson>,
-    pub(crate) digest: Digest,
-    pub(crate) expires_at: Option<Timestamp>,
     pub(crate) supersedes: Option<String>,
     pub(crate) origin: Origin,
+}
+
+impl NewAction {
+    pub(crate) fn workspace(&self) -> &str {
+        self.action.row.workspace.as_ref().map_or("", Untrusted::as_raw)
+    }
 }
 
 #[derive(Debug, Clone)]

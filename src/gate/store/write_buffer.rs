@@ -10,16 +10,11 @@
 use std::collections::BTreeMap;
 
 use super::ops::tx::{Answer, Counted, Head};
+use super::rows::integer;
+use super::sql::Value;
 use super::{Actor, Keyed, NewAction};
 use crate::domain::{Flow, Minute, Status, Timestamp};
 use crate::gate::audit::AuditRow;
-
-#[derive(Debug)]
-pub(super) struct Proposal {
-    pub(super) action: NewAction,
-    pub(super) revision: u64,
-    pub(super) at: Timestamp,
-}
 
 #[derive(Debug)]
 pub(super) struct KeyedAnswer {
@@ -32,9 +27,35 @@ pub(super) struct KeyedAnswer {
 
 pub(super) type FlowKey = (String, Minute, String, String);
 
+const STATES_ADD: &str =
+    "ON CONFLICT (workspace, status) DO UPDATE SET actions = states.actions + excluded.actions";
+const FLOWS: &str = "flows (workspace, minute, agent, tool, arrived, approved, edited, rejected, gone, executed, failed, unknown)";
+const FLOWS_ADD: &str = "ON CONFLICT (workspace, minute, agent, tool) DO UPDATE SET \
+     arrived = flows.arrived + excluded.arrived, approved = flows.approved + excluded.approved, \
+     edited = flows.edited + excluded.edited, rejected = flows.rejected + excluded.rejected, gone = flows.gone + excluded.gone, \
+     executed = flows.executed + excluded.executed, failed = flows.failed + excluded.failed, unknown = flows.unknown + excluded.unknown";
+const HEADS_SET: &str = "ON CONFLICT (workspace) DO UPDATE SET revision = excluded.revision, pending = excluded.pending, \
+     hash = excluded.hash, pruned = excluded.pruned";
+
+/// Rows for one table.
+#[derive(Debug)]
+pub(super) struct Insert {
+    /// The table and its columns, in the order of the values.
+    pub(super) into: &'static str,
+    /// What becomes of a row that is there already.
+    pub(super) or: &'static str,
+    pub(super) rows: Vec<Vec<Value>>,
+}
+
+impl Insert {
+    fn new(into: &'static str, or: &'static str, rows: impl Iterator<Item = Vec<Value>>) -> Self {
+        Self { into, or, rows: rows.collect() }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct WriteBuffer {
-    pub(super) proposals: Vec<Proposal>,
+    pub(super) proposals: Vec<NewAction>,
     pub(super) answers: Vec<KeyedAnswer>,
     /// `seq` of actions that are no longer pending. Their rows are already updated.
     pub(super) decided: Vec<i64>,
@@ -62,27 +83,20 @@ impl WriteBuffer {
     }
 
     pub(super) fn has_action(&self, id: &str) -> bool {
-        self.proposals.iter().any(|kept| kept.action.id == id)
+        self.proposals.iter().any(|kept| kept.action.row.id.as_raw() == id)
     }
 
     pub(super) fn has_call_of(&self, action: &NewAction) -> bool {
-        self.proposals.iter().map(|kept| &kept.action).any(|kept| {
-            kept.workspace == action.workspace
-                && kept.proposer == action.proposer
-                && kept.session == action.session
-                && kept.tool_call == action.tool_call
-        })
+        let call = |of: &NewAction| {
+            (of.action.row.workspace.clone(), of.action.row.session.clone(), of.action.tool_call.clone())
+        };
+        self.proposals.iter().any(|kept| kept.proposer == action.proposer && call(kept) == call(action))
     }
 
     pub(super) fn has_answer(&self, by: &Actor, key: &str) -> bool {
         self.answers.iter().any(|kept| {
             kept.key.key == key && kept.by.workspace == by.workspace && kept.by.subject == by.subject
         })
-    }
-
-    /// Adds a proposal, which counts as pending.
-    pub(super) fn insert(&mut self, action: &NewAction, revision: u64, at: Timestamp) {
-        self.proposals.push(Proposal { action: action.clone(), revision, at });
     }
 
     pub(super) fn answer(&mut self, by: &Actor, key: &Keyed, answer: Answer<'_>, at: Timestamp) {
@@ -113,6 +127,55 @@ impl WriteBuffer {
 
     pub(super) fn head(&mut self, head: &Head) {
         self.heads.insert(head.workspace.clone(), head.clone());
+    }
+
+    /// Returns the rows of all tables but those of the proposals, heads last because they state that the rest is there.
+    pub(super) fn inserts(&self) -> [Insert; 5] {
+        let states = self
+            .states
+            .iter()
+            .map(|((workspace, status), more)| vec![workspace.into(), status.into(), (*more).into()]);
+        let answers = self.answers.iter().map(|it| {
+            let action = it.action.as_deref();
+            let (by, key) = (&it.by, &it.key);
+            let who = [(&by.workspace).into(), (&by.subject).into(), (&key.key).into()];
+            let what = [key.fingerprint.as_slice().into(), (&it.body).into(), it.at.as_millis().into()];
+            who.into_iter().chain(what).chain([action.into()]).collect()
+        });
+        let flows = self.flows.iter().map(|((workspace, minute, agent, tool), flow)| {
+            let Flow { arrived, approved, edited, rejected, left, executed, failed, unknown } = *flow;
+            let counts = [arrived, approved, edited, rejected, left, executed, failed, unknown];
+            let key = [workspace.into(), minute.number().into(), agent.into(), tool.into()];
+            key.into_iter().chain(counts.map(|count| integer(count).into())).collect()
+        });
+        let audit = self.audit.iter().map(|(it, hash)| {
+            vec![
+                (&it.workspace).into(),
+                integer(it.revision).into(),
+                it.action.as_deref().into(),
+                (&it.kind).into(),
+                it.at.as_millis().into(),
+                it.who.as_deref().into(),
+                it.details.as_deref().into(),
+                hash.as_slice().into(),
+            ]
+        });
+        let heads = self.heads.values().map(|head| {
+            vec![
+                (&head.workspace).into(),
+                integer(head.revision).into(),
+                integer(head.pending).into(),
+                head.hash.as_deref().into(),
+                integer(head.pruned).into(),
+            ]
+        });
+        [
+            Insert::new("states (workspace, status, actions)", STATES_ADD, states),
+            Insert::new("replies (workspace, subject, key, fingerprint, body, at, action)", "", answers),
+            Insert::new(FLOWS, FLOWS_ADD, flows),
+            Insert::new("audit (workspace, revision, action, kind, at, who, details, hash)", "", audit),
+            Insert::new("heads (workspace, revision, pending, hash, pruned)", HEADS_SET, heads),
+        ]
     }
 
     pub(super) fn add(&mut self, later: Self) {

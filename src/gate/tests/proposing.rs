@@ -137,7 +137,7 @@ async fn before_is_kept_byte_for_byte_and_recorded() {
     let record = async |id: &str, keep: bool| {
         let mut stored = stored(id).await;
         stored.action.before = stored.action.before.filter(|_| keep);
-        terms::record(&stored.action, &stored.proposer)
+        terms::record(stored.proposed())
     };
     let verified = gate.gate.store().verify(&[]).await.unwrap();
 

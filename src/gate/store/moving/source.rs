@@ -62,7 +62,8 @@ impl Source {
         let (mut found, mut odd, mut more) = (Vec::new(), Vec::new(), 0);
         for table in &TABLES {
             let (mut hash, mut count, mut bytes) = (Sha256::new_with_prefix(tuple::HEAD), 0, Vec::new());
-            let sql = format!("SELECT {} FROM {} ORDER BY {}", table.columns, table.name, table.key);
+            let sql =
+                format!("SELECT {} FROM {} ORDER BY {}", self.columns(table).await?, table.name, table.key);
             let mut rows = sqlx::query(sqlx::AssertSqlSafe(sql)).fetch(&mut *self.snapshot);
             while let Some(row) = rows.try_next().await.map_err(MoveError::of)? {
                 bytes.clear();
@@ -104,13 +105,21 @@ impl Source {
         Ok(MoveError::Odd(names.join(", ")))
     }
 
+    /// Returns the columns of a table by name, so that their order is the same on both sides.
+    pub(super) async fn columns(&mut self, table: &Table) -> Result<String, MoveError> {
+        const COLUMNS: &str = "SELECT name FROM pragma_table_info(?) ORDER BY name";
+        let columns = sqlx::query_scalar(COLUMNS).bind(table.name).fetch_all(&mut *self.snapshot);
+        let columns: Vec<String> = columns.await.map_err(MoveError::of)?;
+        Ok(columns.join(", "))
+    }
+
     /// Passes rows to `take` until it returns false.
     pub(super) async fn rows(
         &mut self,
         part: Part<'_>,
         mut take: impl AsyncFnMut(&SqliteRow) -> Result<bool, MoveError>,
     ) -> Result<(), MoveError> {
-        let Table { name, key, columns } = part.table;
+        let (Table { name, key }, columns) = (part.table, self.columns(part.table).await?);
         let after = match part.after {
             Some(_) => format!("WHERE ({key}) > ({})", part.table.places()),
             None => String::new(),

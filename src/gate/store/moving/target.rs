@@ -137,7 +137,8 @@ impl Target {
         let mut tx = self.conn.begin_with(WORK).await.map_err(MoveError::of)?;
         tx.execute(LOCK).await.map_err(MoveError::of)?;
         let after = last(&mut tx, table).await?;
-        let sql = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", table.name, table.columns);
+        let columns = source.columns(table).await?;
+        let sql = format!("COPY {} ({columns}) FROM STDIN (FORMAT binary)", table.name);
         let mut copy = tx.copy_in_raw(&sql).await.map_err(MoveError::of)?;
         let (mut piece, mut bytes) = (tuple::HEAD.to_vec(), 0);
         let part = Part { table, after: after.as_ref(), rows: ROWS };
@@ -175,7 +176,7 @@ impl Target {
         let mut tx = self.conn.begin_with(SNAPSHOT).await.map_err(MoveError::of)?;
         let mut found = Vec::new();
         for table in &TABLES {
-            let Table { name, key, columns } = table;
+            let (Table { name, key }, columns) = (table, columns(&mut tx, table).await?);
             let sql = format!("COPY (SELECT {columns} FROM {name} ORDER BY {key}) TO STDOUT (FORMAT binary)");
             let mut hash = Sha256::new();
             let mut pieces = tx.copy_out_raw(&sql).await.map_err(MoveError::of)?;
@@ -231,6 +232,13 @@ async fn is_empty(conn: &mut PgConnection, place: &str) -> Result<(), MoveError>
         }
     }
     Ok(())
+}
+
+/// Returns the columns of a table by name, like [`Source::columns`].
+async fn columns(conn: &mut PgConnection, table: &Table) -> Result<String, MoveError> {
+    const COLUMNS: &str = "SELECT string_agg(attname, ', ' ORDER BY attname COLLATE \"C\") FROM pg_attribute \
+         WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped";
+    sqlx::query_scalar(COLUMNS).bind(table.name).fetch_one(conn).await.map_err(MoveError::of)
 }
 
 async fn count(conn: &mut PgConnection, table: &Table) -> Result<u64, MoveError> {

@@ -25,11 +25,9 @@ fn carried(typed: &Columns) -> Columns {
     let mut all = Columns::new();
     for table in &TABLES {
         let key: Vec<_> = table.key.split(", ").collect();
-        for column in table.columns.split(", ") {
-            let same = typed.iter().find(|(name, it, ..)| name == table.name && it == column);
-            let kind = same.map_or_else(|| "missing".to_owned(), |(_, _, kind, _)| kind.clone());
-            let place = key.iter().position(|it| *it == column).map_or(0, |place| place as i64 + 1);
-            all.insert((table.name.to_owned(), column.to_owned(), kind, place));
+        for (name, column, kind, _) in typed.iter().filter(|(name, ..)| name == table.name) {
+            let place = key.iter().position(|it| it == column).map_or(0, |place| place as i64 + 1);
+            all.insert((name.clone(), column.clone(), kind.clone(), place));
         }
     }
     all

@@ -7,7 +7,7 @@ use super::audit::{Note, bump, note};
 use super::replies;
 use super::tx::{Answer, Counted, Tx, lock, locked};
 use crate::contract::absent::without_nulls;
-use crate::domain::{Flow, StatusStep};
+use crate::domain::{Flow, Revision, StatusStep};
 use crate::gate::store::{Actor, Keyed, NewAction, Recorded, Refused, StoreError, decision_rules};
 use crate::gate::terms;
 
@@ -18,7 +18,7 @@ pub(super) async fn record(
     limit: u64,
     key: Option<&Keyed>,
 ) -> Result<Recorded, StoreError> {
-    let by = Actor { subject: action.proposer.clone(), workspace: action.workspace.clone() };
+    let by = Actor { subject: action.proposer.clone(), workspace: action.workspace().to_owned() };
     lock(tx, &by.workspace).await?;
     // The call first: the target's content (`before`) may have changed since, and with it the body that the key is
     // checked against.
@@ -30,31 +30,35 @@ pub(super) async fn record(
     }
     let now = tx.state().now;
     // Checked after the key: a repeated request gets its answer however late it comes.
-    if action.expires_at.is_some_and(|at| at <= now) {
+    if action.action.row.expires_at.is_some_and(|at| at <= now) {
         return Err(Refused::Late.into());
     }
     if let Some(old) = &action.supersedes {
         supersede(tx, old, &by).await?;
     }
-    let revision = bump(tx, &action.workspace, 1)?;
-    if locked(tx, &action.workspace)?.pending > limit {
+    let revision = bump(tx, &by.workspace, 1)?;
+    if locked(tx, &by.workspace)?.pending > limit {
         return Err(Refused::Full(limit).into());
     }
-    tx.insert_action(action, revision).await?;
+    let mut action = action.clone();
+    (action.action.row.created_at, action.action.row.revision) = (now, Revision(revision));
+    let row = &action.action.row;
+    let (id, tool) = (row.id.as_raw().to_owned(), row.tool.as_raw().to_owned());
+    let agent = row.agent.as_ref().map(|agent| agent.as_raw().to_owned()).unwrap_or_default();
     let created = json!({
-        "tool": action.tool,
-        "digest": action.digest.to_string(),
-        "record": terms::record_of(action, now).to_string(),
+        "tool": tool,
+        "digest": action.action.digest().to_string(),
+        "record": terms::record(action.proposed()).to_string(),
         "callback": action.origin.callback,
         "traceparent": action.origin.traceparent,
     });
     let created = without_nulls(created);
-    let line = Note { action: Some(&action.id), kind: "created", who: Some(&action.proposer) };
-    let agent = action.agent.as_deref().unwrap_or_default();
-    let arrived = Counted { agent, tool: &action.tool, flow: Flow { arrived: 1, ..Flow::default() } };
-    note(tx, &action.workspace, line, &created, Some(arrived)).await?;
-    replies::keep(tx, &by, key, Answer::Action(&action.id)).await?;
-    Ok(Recorded { id: action.id.clone(), again: false })
+    tx.insert_action(action).await?;
+    let line = Note { action: Some(&id), kind: "created", who: Some(&by.subject) };
+    let arrived = Counted { agent: &agent, tool: &tool, flow: Flow { arrived: 1, ..Flow::default() } };
+    note(tx, &by.workspace, line, &created, Some(arrived)).await?;
+    replies::keep(tx, &by, key, Answer::Action(&id)).await?;
+    Ok(Recorded { id, again: false })
 }
 
 /// Ends the old proposal in favour of the new one. Only its own proposer may do that.

@@ -1,6 +1,7 @@
 //! Prevents duplicates: replies under an `Idempotency-Key`, call ids, and tombstones of both.
 
 use super::tx::{Answer, KeptReply, RecordedCall, Tx};
+use crate::domain::Untrusted;
 use crate::gate::store::{Actor, Keyed, NewAction, Refused, StoreError};
 
 /// Returns the first reply under this key if the request is the same: a body, or for a proposal its action id.
@@ -36,12 +37,13 @@ pub(super) async fn keep(
 /// Returns the action recorded for this call: same proposer, session, call id, tool and input. Refuses a different call
 /// under the same id, and a call whose action was pruned.
 pub(super) async fn recorded_call(tx: &mut dyn Tx, action: &NewAction) -> Result<Option<String>, StoreError> {
-    if action.session.is_none() || action.tool_call.as_deref().unwrap_or_default().is_empty() {
+    let call = action.action.tool_call.as_ref();
+    if action.action.row.session.is_none() || call.is_none_or(Untrusted::is_empty) {
         return Ok(None);
     }
     match tx.recorded_call(action).await? {
         None => Ok(None),
-        Some(RecordedCall { digest, .. }) if digest != action.digest.to_string() => {
+        Some(RecordedCall { digest, .. }) if digest != action.action.digest().to_string() => {
             Err(Refused::CallReused.into())
         }
         // The existing action was recorded without superseding another one.

@@ -43,7 +43,7 @@ pub(crate) trait Tx: Send {
     async fn workspace_of(&mut self, action: &str) -> Result<Option<String>, StoreError>;
     async fn load(&mut self, id: &str) -> Result<Option<Stored>, StoreError>;
     async fn load_all(&mut self, ids: &[&str]) -> Result<Vec<Loaded>, StoreError>;
-    async fn insert_action(&mut self, action: &NewAction, revision: u64) -> Result<(), StoreError>;
+    async fn insert_action(&mut self, action: NewAction) -> Result<(), StoreError>;
     /// Writes a step to the row if its revision is still `from`. False if it is not.
     async fn compare_and_set(&mut self, seq: i64, from: u64, to: &Written<'_>) -> Result<bool, StoreError>;
     async fn put_edits(&mut self, seq: i64, edits: &RawJson, merged: &RawJson) -> Result<(), StoreError>;

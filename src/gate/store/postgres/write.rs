@@ -3,21 +3,13 @@
 use sqlx::{Postgres, QueryBuilder};
 
 use super::conn::Conn;
-use crate::domain::{Effect, Flow, RawJson, Timestamp};
-use crate::gate::store::rows::integer;
-use crate::gate::store::write_buffer::{Proposal, WriteBuffer};
+use crate::gate::store::action_fields::{Table, columns, values};
+use crate::gate::store::sql::Value;
+use crate::gate::store::write_buffer::{Insert, WriteBuffer};
 use crate::gate::store::{NewAction, StoreError};
 
-const COLUMNS: &str = "id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, tool, title, summary, \
-     risk, effect, callback, traceparent, input, preview, before, digest, size, created_at, expires_at, revision, nth";
-
-const ARRIVED: &str = "a AS (INSERT INTO actions (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, \
-     proposer, tool, title, summary, risk, effect, callback, traceparent, digest, size, created_at, expires_at, revision, status) \
-     SELECT id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, requested_by, proposer, tool, \
-     title, summary, risk, effect, callback, traceparent, digest, size, created_at, expires_at, revision, 'pending' FROM n ORDER BY nth \
-     RETURNING seq, id, workspace, COALESCE(batch, id) AS of_batch, mission, COALESCE(agent, '') AS of_agent, tool, risk), \
-     p AS (INSERT INTO payloads (seq, input, preview, before) SELECT a.seq, n.input, n.preview, n.before FROM a JOIN n ON n.id = a.id), \
-     o AS (INSERT INTO outstanding (workspace, batch, tool, mission, pending, first_seq, low, medium, critical) \
+/// Counts the new actions in `a` as pending.
+const ARRIVED: &str = "o AS (INSERT INTO outstanding (workspace, batch, tool, mission, pending, first_seq, low, medium, critical) \
      SELECT workspace, of_batch, (array_agg(tool ORDER BY seq))[1], (array_agg(mission ORDER BY seq))[1], count(*), min(seq), \
      count(*) FILTER (WHERE risk = 'low'), count(*) FILTER (WHERE risk = 'medium'), count(*) FILTER (WHERE risk = 'critical') \
      FROM a GROUP BY workspace, of_batch ORDER BY of_batch \
@@ -28,31 +20,6 @@ const ARRIVED: &str = "a AS (INSERT INTO actions (id, workspace, batch, checkpoi
      w AS (INSERT INTO waiting SELECT workspace, of_agent, tool, count(*), count(*) FILTER (WHERE risk NOT IN ('low', 'medium')) \
      FROM a GROUP BY workspace, of_agent, tool \
      ON CONFLICT (workspace, agent, tool) DO UPDATE SET pending = waiting.pending + excluded.pending, high = waiting.high + excluded.high)";
-
-/// The text columns of a proposal, in the order of [`COLUMNS`].
-const TEXTS: [fn(&NewAction) -> Option<&str>; 21] = [
-    |it| Some(&it.id),
-    |it| Some(&it.workspace),
-    |it| it.batch.as_deref(),
-    |it| it.checkpoint.as_deref(),
-    |it| it.mission.as_deref(),
-    |it| it.session.as_deref(),
-    |it| it.run.as_deref(),
-    |it| it.tool_call.as_deref(),
-    |it| it.agent.as_deref(),
-    |it| it.requested_by.as_deref(),
-    |it| Some(&it.proposer),
-    |it| Some(&it.tool),
-    |it| Some(&it.title),
-    |it| it.summary.as_deref(),
-    |it| Some(it.risk.as_raw()),
-    |it| it.effect.as_ref().map(Effect::as_raw),
-    |it| it.origin.callback.as_deref(),
-    |it| it.origin.traceparent.as_deref(),
-    |it| Some(it.input.as_str()),
-    |it| it.preview.as_ref().map(RawJson::as_str),
-    |it| it.before.as_ref().map(RawJson::as_str),
-];
 
 /// Removes the actions in `l` from the counts of pending ones. A batch whose oldest action went continues with the next
 /// one. All parts see the counts from before the statement.
@@ -77,24 +44,6 @@ const LEFT: &str = "batches AS (SELECT workspace, of_batch, count(*) AS gone, co
      wd AS (DELETE FROM waiting k USING queues g WHERE k.workspace = g.workspace AND k.agent = g.of_agent AND k.tool = g.tool \
      AND k.pending <= g.gone)";
 
-/// Adds to a minute that exists.
-const ADD: &str = " ON CONFLICT (workspace, minute, agent, tool) DO UPDATE SET \
-     arrived = flows.arrived + excluded.arrived, approved = flows.approved + excluded.approved, \
-     edited = flows.edited + excluded.edited, rejected = flows.rejected + excluded.rejected, gone = flows.gone + excluded.gone, \
-     executed = flows.executed + excluded.executed, failed = flows.failed + excluded.failed, unknown = flows.unknown + excluded.unknown)";
-
-/// In the order of the columns.
-const FLOW: [fn(&Flow) -> u64; 8] = [
-    |flow| flow.arrived,
-    |flow| flow.approved,
-    |flow| flow.edited,
-    |flow| flow.rejected,
-    |flow| flow.left,
-    |flow| flow.executed,
-    |flow| flow.failed,
-    |flow| flow.unknown,
-];
-
 /// Writes everything and empties the buffer. Returns false if it was empty.
 pub(super) async fn write(buffer: &mut WriteBuffer, conn: &mut Conn) -> Result<bool, StoreError> {
     if buffer.is_empty() {
@@ -102,11 +51,9 @@ pub(super) async fn write(buffer: &mut WriteBuffer, conn: &mut Conn) -> Result<b
     }
     let buffer = std::mem::take(buffer);
     let mut parts = Parts::default();
-    parts.heads(&buffer);
-    parts.audit(&buffer);
-    parts.flows(&buffer);
-    parts.states(&buffer);
-    parts.answers(&buffer);
+    for (nth, insert) in buffer.inserts().into_iter().enumerate() {
+        parts.insert(nth, insert);
+    }
     if !buffer.proposals.is_empty() {
         parts.proposals(&buffer.proposals);
     }
@@ -129,106 +76,67 @@ struct Parts {
 }
 
 impl Parts {
-    fn part(&mut self, begins: &str) {
+    fn part(&mut self, begins: impl std::fmt::Display) {
         let after = if self.query.sql().as_str().is_empty() { "WITH " } else { ", " };
         self.query.push(after).push(begins);
     }
 
-    /// Adds a column of values. The first one follows an opening bracket.
-    fn column<'t, I>(&mut self, values: I)
-    where
-        I: IntoIterator,
-        Vec<I::Item>: sqlx::Encode<'t, Postgres> + sqlx::Type<Postgres>,
-    {
-        let values: Vec<_> = values.into_iter().collect();
-        let after = if self.query.sql().as_str().ends_with('(') { "" } else { ", " };
-        self.query.push(after).push_bind(values);
-    }
-
-    fn heads(&mut self, WriteBuffer { heads, .. }: &WriteBuffer) {
-        self.part(
-            "h AS (UPDATE heads SET revision = n.revision, pending = n.pending, pruned = n.pruned, hash = n.hash FROM unnest(",
-        );
-        self.column(heads.keys().map(String::as_str));
-        self.column(heads.values().map(|head| integer(head.revision)));
-        self.column(heads.values().map(|head| integer(head.pending)));
-        self.column(heads.values().map(|head| integer(head.pruned)));
-        self.column(heads.values().map(|head| head.hash.as_deref()));
-        self.query
-            .push(") AS n (workspace, revision, pending, pruned, hash) WHERE heads.workspace = n.workspace)");
-    }
-
-    fn audit(&mut self, WriteBuffer { audit, .. }: &WriteBuffer) {
-        self.part(
-            "noted AS (INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) SELECT * FROM unnest(",
-        );
-        self.column(audit.iter().map(|(row, _)| row.workspace.as_str()));
-        self.column(audit.iter().map(|(row, _)| integer(row.revision)));
-        self.column(audit.iter().map(|(row, _)| row.action.as_deref()));
-        self.column(audit.iter().map(|(row, _)| row.kind.as_str()));
-        self.column(audit.iter().map(|(row, _)| row.at.as_millis()));
-        self.column(audit.iter().map(|(row, _)| row.who.as_deref()));
-        self.column(audit.iter().map(|(row, _)| row.details.as_deref()));
-        self.column(audit.iter().map(|(_, hash)| hash.as_slice()));
-        self.query.push("))");
-    }
-
-    fn flows(&mut self, WriteBuffer { flows, .. }: &WriteBuffer) {
-        self.part(
-            "counted AS (INSERT INTO flows (workspace, minute, agent, tool, arrived, approved, edited, rejected, gone, executed, failed, unknown) \
-             SELECT * FROM unnest(",
-        );
-        self.column(flows.keys().map(|(workspace, ..)| workspace.as_str()));
-        self.column(flows.keys().map(|(_, minute, ..)| minute.number()));
-        self.column(flows.keys().map(|(_, _, agent, _)| agent.as_str()));
-        self.column(flows.keys().map(|(.., tool)| tool.as_str()));
-        for column in FLOW {
-            self.column(flows.values().map(|flow| integer(column(flow))));
+    /// Adds rows as arrays, one for each column.
+    fn unnest(&mut self, rows: Vec<Vec<Value>>) {
+        let mut columns: Vec<Vec<Value>> = Vec::new();
+        for row in rows {
+            columns.resize_with(row.len(), Vec::new);
+            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         }
-        self.query.push(")").push(ADD);
-    }
-
-    fn states(&mut self, WriteBuffer { states, .. }: &WriteBuffer) {
-        self.part("stated AS (INSERT INTO states (workspace, status, actions) SELECT * FROM unnest(");
-        self.column(states.keys().map(|(workspace, _)| workspace.as_str()));
-        self.column(states.keys().map(|(_, status)| status.as_str()));
-        self.column(states.values().copied());
-        self.query.push(
-            ") ON CONFLICT (workspace, status) DO UPDATE SET actions = states.actions + excluded.actions)",
-        );
-    }
-
-    fn answers(&mut self, WriteBuffer { answers, .. }: &WriteBuffer) {
-        self.part("r AS (INSERT INTO replies (workspace, subject, key, fingerprint, body, at, action) SELECT * FROM unnest(");
-        self.column(answers.iter().map(|it| it.by.workspace.as_str()));
-        self.column(answers.iter().map(|it| it.by.subject.as_str()));
-        self.column(answers.iter().map(|it| it.key.key.as_str()));
-        self.column(answers.iter().map(|it| it.key.fingerprint.as_slice()));
-        self.column(answers.iter().map(|it| it.body.as_str()));
-        self.column(answers.iter().map(|it| it.at.as_millis()));
-        self.column(answers.iter().map(|it| it.action.as_deref()));
-        self.query.push("))");
-    }
-
-    fn proposals(&mut self, proposals: &[Proposal]) {
-        self.part("n AS (SELECT * FROM unnest(");
-        for text in TEXTS {
-            self.column(proposals.iter().map(|it| text(&it.action)));
+        for (nth, column) in columns.into_iter().enumerate() {
+            self.query.push(if nth == 0 { "SELECT * FROM unnest(" } else { ", " });
+            let int = |value: &Value| match value {
+                Value::Int(number) => Some(*number),
+                _ => None,
+            };
+            let bytes = |value: &Value| match value {
+                Value::Bytes(bytes) => Some(bytes.clone()),
+                _ => None,
+            };
+            if let Some(numbers) = column.iter().map(int).collect::<Option<Vec<_>>>() {
+                self.query.push_bind(numbers);
+            } else if let Some(bytes) = column.iter().map(bytes).collect::<Option<Vec<_>>>() {
+                self.query.push_bind(bytes);
+            } else {
+                self.query.push_bind(column.into_iter().map(Value::into_text).collect::<Vec<_>>());
+            }
         }
-        self.column(proposals.iter().map(|it| it.action.digest.to_string()));
-        self.column(proposals.iter().map(|it| integer(it.action.input.as_str().len() as u64)));
-        self.column(proposals.iter().map(|it| it.at.as_millis()));
-        self.column(proposals.iter().map(|it| it.action.expires_at.map(Timestamp::as_millis)));
-        self.column(proposals.iter().map(|it| integer(it.revision)));
-        self.query.push(format_args!(") WITH ORDINALITY AS n ({COLUMNS})), {ARRIVED}"));
+        self.query.push(")");
+    }
+
+    fn insert(&mut self, nth: usize, Insert { into, or, rows }: Insert) {
+        if !rows.is_empty() {
+            self.part(format_args!("i{nth} AS (INSERT INTO {into} "));
+            self.unnest(rows);
+            self.query.push(format_args!(" {or})"));
+        }
+    }
+
+    fn proposals(&mut self, proposals: &[NewAction]) {
+        let [actions, payloads] = [Table::Actions, Table::Payloads].map(columns);
+        let row = |it: &NewAction| {
+            values(Table::Actions, it.proposed()).chain(values(Table::Payloads, it.proposed())).collect()
+        };
+        self.part("n AS (");
+        self.unnest(proposals.iter().map(row).collect());
+        self.query.push(format_args!(
+            " WITH ORDINALITY AS n ({actions}, {payloads}, nth)), \
+             a AS (INSERT INTO actions ({actions}) SELECT {actions} FROM n ORDER BY nth \
+             RETURNING seq, id, workspace, COALESCE(batch, id) AS of_batch, mission, COALESCE(agent, '') AS of_agent, tool, risk), \
+             p AS (INSERT INTO payloads (seq, {payloads}) SELECT a.seq, {payloads} FROM a JOIN n ON n.id = a.id), {ARRIVED}"
+        ));
     }
 
     fn decided(&mut self, places: &[i64]) {
         self.part(
             "l AS (SELECT *, COALESCE(batch, id) AS of_batch, COALESCE(agent, '') AS of_agent FROM actions WHERE seq = ANY (",
         );
-        self.column(places.iter().copied());
-        self.query.push(format_args!(")), {LEFT}"));
+        self.query.push_bind(places.to_vec()).push(format_args!(")), {LEFT}"));
     }
 
     async fn write(mut self, conn: &mut Conn) -> Result<(), StoreError> {

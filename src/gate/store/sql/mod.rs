@@ -27,6 +27,7 @@ use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, Database, Encode, Type};
 
 use super::columns::Columns;
+use crate::gate::audit::hex;
 
 pub(super) trait Sql: Send {
     type Row: Columns + Send + Sync;
@@ -72,7 +73,17 @@ pub(super) trait Sql: Send {
 pub(super) enum Value {
     Int(Option<i64>),
     Text(Option<String>),
-    Bytes(Vec<u8>),
+    Bytes(Option<Vec<u8>>),
+}
+
+impl Value {
+    pub(super) fn into_text(self) -> Option<String> {
+        match self {
+            Self::Int(number) => number.map(|number| number.to_string()),
+            Self::Text(text) => text,
+            Self::Bytes(bytes) => bytes.map(|bytes| hex(&bytes)),
+        }
+    }
 }
 
 impl From<i64> for Value {
@@ -119,7 +130,13 @@ impl From<Option<&str>> for Value {
 
 impl From<&[u8]> for Value {
     fn from(value: &[u8]) -> Self {
-        Self::Bytes(value.to_vec())
+        Self::Bytes(Some(value.to_vec()))
+    }
+}
+
+impl From<Option<&[u8]>> for Value {
+    fn from(value: Option<&[u8]>) -> Self {
+        Self::Bytes(value.map(<[u8]>::to_vec))
     }
 }
 
@@ -163,7 +180,7 @@ impl Statement {
         DB: Database,
         Option<i64>: Encode<'static, DB> + Type<DB>,
         Option<String>: Encode<'static, DB> + Type<DB>,
-        Vec<u8>: Encode<'static, DB> + Type<DB>,
+        Option<Vec<u8>>: Encode<'static, DB> + Type<DB>,
     {
         let mut query = sqlx::query(AssertSqlSafe(self.text));
         for value in self.values {

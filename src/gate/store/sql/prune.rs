@@ -4,8 +4,8 @@ use futures_util::TryStreamExt as _;
 
 use super::{Sql, Statement};
 use crate::domain::Timestamp;
+use crate::gate::store::action_fields::{self, SETTLED};
 use crate::gate::store::columns::Columns as _;
-use crate::gate::store::rows::{self, SETTLED, WHOLE_SETTLED};
 use crate::gate::store::{Prunable, StoreError};
 use crate::gate::terms;
 use crate::gate::tool::Tools;
@@ -19,8 +19,12 @@ pub(in crate::gate::store) async fn settled<S: Sql>(
     (limit, bytes): (u32, u64),
     tools: &Tools,
 ) -> Result<Vec<Prunable>, StoreError> {
-    let mut query = Statement::new(WHOLE_SETTLED);
-    query.push(" WHERE a.workspace = ").push_bind(workspace).push(" AND ").push(SETTLED);
+    let mut query = Statement::new(action_fields::whole_with("h.at AS settled_at, "));
+    query
+        .push(" JOIN audit h ON h.workspace = a.workspace AND h.revision = a.revision WHERE a.workspace = ")
+        .push_bind(workspace)
+        .push(" AND ")
+        .push(SETTLED);
     query.push(" ORDER BY a.revision LIMIT ").push_bind(i64::from(limit));
     let mut found = conn.fetch(query);
     let (mut settled, mut weight) = (Vec::new(), 0);
@@ -29,9 +33,9 @@ pub(in crate::gate::store) async fn settled<S: Sql>(
             break;
         }
         // A damaged action stays, as evidence.
-        let Ok(stored) = rows::stored(&found, tools) else { continue };
+        let Ok(stored) = action_fields::stored(&found, tools) else { continue };
         weight += stored.action.input.as_str().len() as u64;
-        let record = terms::record(&stored.action, &stored.proposer);
+        let record = terms::record(stored.proposed());
         settled.push(Prunable { action: stored.action, proposer: stored.proposer, record });
         if weight > bytes {
             break;

@@ -6,8 +6,8 @@ use super::{Sql, Statement, which};
 use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
 use crate::gate::audit::WHOLE_GATE;
 use crate::gate::store::columns::Columns as _;
-use crate::gate::store::rows;
 use crate::gate::store::{Census, Changes, Filter, LookedUp, Page, StoreError, Stored, Waiting};
+use crate::gate::store::{action_fields, rows};
 use crate::gate::tool::Tools;
 use crate::gate::which::Which;
 
@@ -22,9 +22,9 @@ pub(in crate::gate::store) async fn get<S: Sql>(
     id: &str,
     tools: &Tools,
 ) -> Result<Option<Stored>, StoreError> {
-    let mut query = Statement::new(rows::WHOLE);
+    let mut query = Statement::new(action_fields::whole_listing());
     query.push(" WHERE a.id = ").push_bind(id);
-    conn.fetch_optional(query).await?.map(|row| rows::stored(&row, tools)).transpose()
+    conn.fetch_optional(query).await?.map(|row| action_fields::stored(&row, tools)).transpose()
 }
 
 pub(in crate::gate::store) async fn rows<S: Sql>(
@@ -32,7 +32,8 @@ pub(in crate::gate::store) async fn rows<S: Sql>(
     filter: &Filter,
     tools: &Tools,
 ) -> Result<Page<Row>, StoreError> {
-    page(conn, filter, rows::listing(tools), |row| rows::light(row, tools), light_weight).await
+    page(conn, filter, &action_fields::listing(tools), |row| action_fields::light(row, tools), light_weight)
+        .await
 }
 
 pub(in crate::gate::store) async fn actions<S: Sql>(
@@ -40,7 +41,7 @@ pub(in crate::gate::store) async fn actions<S: Sql>(
     filter: &Filter,
     tools: &Tools,
 ) -> Result<Page<PendingAction>, StoreError> {
-    page(conn, filter, rows::WHOLE, |row| rows::whole(row, tools), weight).await
+    page(conn, filter, &action_fields::whole_listing(), |row| action_fields::whole(row, tools), weight).await
 }
 
 /// Returns about how many bytes a row takes on the wire, without its input.
@@ -66,7 +67,7 @@ fn weight(action: &PendingAction) -> u64 {
 async fn page<S: Sql, T: Send>(
     conn: &mut S,
     filter: &Filter,
-    select: &'static str,
+    select: &str,
     read: impl Fn(&S::Row) -> Result<T, StoreError> + Send,
     weight: fn(&T) -> u64,
 ) -> Result<Page<T>, StoreError> {
@@ -198,14 +199,14 @@ pub(in crate::gate::store) async fn changes<S: Sql>(
     if since > head || since < pruned {
         return Ok(Changes { rows: Vec::new(), revision: head, more: false, complete: false });
     }
-    let mut query = Statement::new(rows::listing(tools));
+    let mut query = Statement::new(action_fields::listing(tools));
     query.push(" WHERE a.workspace = ").push_bind(workspace);
     query.push(" AND a.revision > ").push_bind(rows::integer(since));
     query.push(" ORDER BY a.revision LIMIT ").push_bind(i64::from(limit) + 1);
     let mut found = conn.fetch(query);
     let (mut rows, mut more, mut weight) = (Vec::new(), false, 0_u64);
     while let Some(found) = found.try_next().await? {
-        let row = rows::light(&found, tools)?;
+        let row = action_fields::light(&found, tools)?;
         weight += light_weight(&row);
         // At least one, as in a page.
         if rows.len() >= limit as usize || (weight > bytes && !rows.is_empty()) {

@@ -6,19 +6,21 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{Sql, Statement, approvals, callbacks, claims, due, read, tokens};
-use crate::domain::{Claim, Minute, RawJson, Status, Timestamp, Via};
+use crate::domain::{Claim, Minute, RawJson, Status, Timestamp, Untrusted, Via};
 use crate::gate::audit::{AuditRow, WHOLE_GATE};
+use crate::gate::store::action_fields;
 use crate::gate::store::columns::Columns as _;
 use crate::gate::store::ops::tx::{
     Answer, Counted, Due, Head, KeptReply, Loaded, RECORDED_CALL, RecordedCall, SWEEP, Swept, Tx, TxState,
     Written,
 };
-use crate::gate::store::rows::{self, integer};
+use crate::gate::store::rows::integer;
 use crate::gate::store::write_buffer::{Buffers, WriteBuffer};
 use crate::gate::store::{
     Actor, Callback, Group, KeptApproval, Keyed, NewAction, Prunable, StoreError, Stored, SweptCallbacks,
 };
 use crate::gate::token::{Scope, Token};
+use crate::gate::tool::Tools;
 
 /// At most this many rows of a kind are deleted per sweep, because other writes wait.
 const FORGET: i64 = 5_000;
@@ -150,18 +152,17 @@ impl<T: Transaction> Tx for T {
         let conn = self.written_if(|it| ids.iter().any(|id| it.has_action(id))).await?;
         let mut loaded = HashMap::with_capacity(ids.len());
         for part in ids.chunks(MAX_IDS) {
-            let mut query = Statement::new(rows::WHOLE);
+            let mut query = Statement::new(action_fields::whole_listing());
             query.push(" WHERE a.id IN ").push_list(part.iter().copied());
             for row in conn.fetch_all(query).await? {
-                loaded.insert(row.text("id")?, rows::stored(&row, &tools));
+                loaded.insert(row.text("id")?, action_fields::stored(&row, &tools));
             }
         }
         Ok(ids.iter().map(|id| loaded.remove(*id).transpose()).collect())
     }
 
-    async fn insert_action(&mut self, action: &NewAction, revision: u64) -> Result<(), StoreError> {
-        let now = Transaction::state(self).now;
-        self.buffers().own.insert(action, revision, now);
+    async fn insert_action(&mut self, action: NewAction) -> Result<(), StoreError> {
+        self.buffers().own.proposals.push(action);
         Ok(())
     }
 
@@ -219,13 +220,13 @@ impl<T: Transaction> Tx for T {
     }
 
     async fn due(&mut self, workspace: &str, due: &Due) -> Result<Vec<Swept>, StoreError> {
-        let mut query = Statement::new(rows::LIGHT);
+        let mut query = Statement::new(action_fields::listing(&Tools::none()));
         let oldest = due::push::<T::Conn>(&mut query, due, Transaction::state(self).now);
         // Otherwise SQLite would read the whole workspace if few actions are due.
         query.push(" AND ").push(T::Conn::UNINDEXED).push("a.workspace = ").push_bind(workspace);
         query.push(" ORDER BY ").push(oldest).push(" LIMIT ").push_bind(SWEEP);
         let found = self.written_if(WriteBuffer::has_actions).await?.fetch_all(query).await?;
-        Ok(found.iter().filter_map(|row| rows::swept(row)).collect())
+        Ok(found.iter().filter_map(|row| action_fields::swept(row)).collect())
     }
 
     async fn has_group(&mut self, workspace: &str, group: &Group) -> Result<bool, StoreError> {
@@ -284,10 +285,10 @@ impl<T: Transaction> Tx for T {
 
     async fn recorded_call(&mut self, action: &NewAction) -> Result<Option<RecordedCall>, StoreError> {
         let query = Statement::new(RECORDED_CALL)
-            .bind(&action.workspace)
+            .bind(action.workspace())
             .bind(&action.proposer)
-            .bind(action.session.as_deref())
-            .bind(action.tool_call.as_deref());
+            .bind(action.action.row.session.as_ref().map(Untrusted::as_raw))
+            .bind(action.action.tool_call.as_ref().map(Untrusted::as_raw));
         let found = self.written_if(|it| it.has_call_of(action)).await?.fetch_optional(query).await?;
         let Some(row) = found else { return Ok(None) };
         Ok(Some(RecordedCall { id: row.maybe_text("id")?, digest: row.text("digest")? }))
@@ -315,7 +316,7 @@ impl<T: Transaction> Tx for T {
         let mut find = Statement::new("SELECT a.seq FROM actions a WHERE a.id = ");
         find.push_bind(action.row.id.as_raw()).push(" AND a.workspace = ").push_bind(workspace);
         find.push(" AND a.revision = ").push_bind(integer(action.row.revision.0));
-        find.push(" AND ").push(rows::SETTLED);
+        find.push(" AND ").push(action_fields::SETTLED);
         let Some(found) = self.written().await?.fetch_optional(find).await? else { return Ok(false) };
         let (seq, now) = (found.int("seq")?, Transaction::state(self).now.as_millis());
         for text in T::BURY {

@@ -8,7 +8,7 @@ use futures_util::TryStreamExt as _;
 use super::{Sql, Statement, audit, tokens};
 use crate::gate::audit::replay::{Gone, Replay};
 use crate::gate::store::columns::Columns as _;
-use crate::gate::store::{StoreError, rows};
+use crate::gate::store::{StoreError, action_fields, rows};
 use crate::gate::tool::Tools;
 
 /// Names stored counts that are wrong.
@@ -155,11 +155,11 @@ impl Part {
     }
 
     async fn actions<S: Sql>(&self, conn: &mut S, replay: &mut Replay) -> Result<(), StoreError> {
-        let (mut query, tools) = (Statement::new(rows::WHOLE), Tools::none());
+        let (mut query, tools) = (Statement::new(action_fields::whole_listing()), Tools::none());
         self.within(&mut query, "a.id");
         let mut actions = conn.fetch(query);
         while let Some(found) = actions.try_next().await? {
-            match rows::stored(&found, &tools) {
+            match action_fields::stored(&found, &tools) {
                 Ok(stored) => replay.action(&stored),
                 Err(error) => replay.problem(format!("action {:?}: {error}", found.text("id")?)),
             }

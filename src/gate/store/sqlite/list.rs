@@ -6,8 +6,8 @@ use futures_util::future::join;
 use sqlx::{SqliteConnection, SqlitePool};
 
 use super::packed::Packed;
+use crate::gate::store::action_fields;
 use crate::gate::store::columns::Columns as _;
-use crate::gate::store::rows;
 use crate::gate::store::sql::{Sql as _, Statement, read};
 use crate::gate::store::{Filter, PageEnd, StoreError, TakeRow};
 use crate::gate::tool::Tools;
@@ -64,7 +64,7 @@ async fn packed(
     let mut query = Statement::new(
         "SELECT count(*) AS count, min(seq) AS until, '[' || group_concat(packed) || ']' AS packed FROM (",
     );
-    read::push_list::<SqliteConnection>(&mut query, rows::packed_listing(tools), filter, limit);
+    read::push_list::<SqliteConnection>(&mut query, &action_fields::packed_listing(tools), filter, limit);
     query.push(")");
     let row = pool.acquire().await?.fetch_one(query).await?;
     *left = if row.int("count")? < i64::from(limit) { 0 } else { *left - limit };
@@ -80,7 +80,7 @@ fn unpack(text: &str, tools: &Tools, taken: &mut Taken<'_, '_>) -> Result<bool, 
     }
     rows.sort_by_key(|(seq, _)| Reverse(*seq));
     for (seq, packed) in rows {
-        let row = rows::light(&packed, tools)?;
+        let row = action_fields::light(&packed, tools)?;
         taken.weight += read::light_weight(&row);
         // At least one item, as in any page.
         if taken.rows >= taken.most || (taken.weight > taken.bytes && taken.rows > 0) {

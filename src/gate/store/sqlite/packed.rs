@@ -7,16 +7,16 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sqlx::error::BoxDynError;
 
+use crate::gate::store::action_fields::LIGHT;
 use crate::gate::store::columns::Columns;
-use crate::gate::store::rows::{NAMES, PACKED_COLUMNS};
 
 /// Borrowed unless it contains escapes.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The values, in the order of [`NAMES`].
+/// The values, in the order of [`LIGHT`].
 #[derive(Deserialize)]
-pub(super) struct Packed<'a>(#[serde(borrow)] [&'a RawValue; PACKED_COLUMNS]);
+pub(super) struct Packed<'a>(#[serde(borrow)] [&'a RawValue; LIGHT.len()]);
 
 impl<'a> Packed<'a> {
     pub(super) fn several(text: &'a str) -> Result<Vec<Self>, sqlx::Error> {
@@ -24,7 +24,7 @@ impl<'a> Packed<'a> {
     }
 
     fn get<T: Deserialize<'a>>(&self, name: &str) -> Result<T, sqlx::Error> {
-        let place = NAMES.iter().position(|column| *column == name);
+        let place = LIGHT.iter().position(|column| *column == name);
         let value = place.and_then(|place| self.0.get(place));
         let value = value.ok_or_else(|| sqlx::Error::ColumnNotFound(name.to_owned()))?;
         serde_json::from_str(value.get()).map_err(damaged)

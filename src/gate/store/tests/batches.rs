@@ -6,12 +6,13 @@ use super::*;
 
 /// `first` is the number of the first action.
 fn of_batch(first: usize, count: usize) -> impl Iterator<Item = NewAction> {
-    (first..first + count).map(|n| NewAction {
-        batch: Some(format!("b{}", n % 2)),
-        mission: (n % 3 > 0).then(|| "m".to_owned()),
-        agent: (n % 5 > 0).then(|| "a".to_owned()),
-        risk: [Risk::Low, Risk::Medium, Risk::High, Risk::Critical][n % 4].clone(),
-        ..action(&format!("a{n}"))
+    (first..first + count).map(|n| {
+        action_with(&format!("a{n}"), |it| {
+            it.row.batch = Some(BatchId::new(format!("b{}", n % 2)));
+            it.row.mission = (n % 3 > 0).then(|| "m".into());
+            it.row.agent = (n % 5 > 0).then(|| "a".into());
+            it.row.risk = [Risk::Low, Risk::Medium, Risk::High, Risk::Critical][n % 4].clone();
+        })
     })
 }
 
@@ -24,7 +25,7 @@ async fn counts_hold(shelf: &Shelf, pending: u64) {
 async fn long_batch_keeps_the_order_and_decision_of_each_item() {
     let shelf = shelf().await;
     for n in 0..120 {
-        let new = NewAction { batch: Some("b".to_owned()), ..action(&format!("a{n}")) };
+        let new = action_with(&format!("a{n}"), |it| it.row.batch = Some(BatchId::new("b")));
         shelf.store.record(new, 1_000, None).await.unwrap();
     }
     shelf.run("UPDATE actions SET effective_digest = 'none' WHERE id = 'a7'").await;

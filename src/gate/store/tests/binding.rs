@@ -57,8 +57,9 @@ async fn shown() -> (Shelf, Stored) {
     let shelf = reopened(shelf().await, tools(ARGV, &[])).await;
     let input = RawJson::parse(INPUT).unwrap();
     let preview = RawJson::parse(r#"{"amount":100}"#).ok();
-    let digest = Digest::of("t", "w", INPUT);
-    let new = NewAction { input, digest, preview, risk: Risk::Critical, ..action("a") };
+    let new = action_with("a", |it| {
+        (it.input, it.preview, it.row.risk) = (input, preview, Risk::Critical);
+    });
     shelf.store.record(new, 10, None).await.unwrap();
     let stored = shelf.store.get("a").await.unwrap().unwrap();
     (shelf, stored)

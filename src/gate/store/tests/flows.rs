@@ -80,17 +80,15 @@ impl History {
         let tool = format!("t{third}");
         let supersedes = format!("a{}", self.random.below(3 * self.known.len().max(1)));
         let expires = self.shelf.clock.now().plus_millis(90_000);
-        let action = NewAction {
-            agent: AGENTS[self.random.below(4)].map(str::to_owned),
-            digest: Digest::of(&tool, "w", r#"{"n":1.10}"#),
-            tool,
-            expires_at: (self.random.below(4) == 0).then_some(expires),
-            risk: [Risk::Low, Risk::Medium, Risk::High, Risk::Critical, Risk::parse("odd")]
+        let mut action = action_with(&format!("a{}", self.known.len()), |it| {
+            it.row.agent = AGENTS[self.random.below(4)].map(Into::into);
+            it.row.tool = tool.into();
+            it.row.expires_at = (self.random.below(4) == 0).then_some(expires);
+            it.row.risk = [Risk::Low, Risk::Medium, Risk::High, Risk::Critical, Risk::parse("odd")]
                 [self.random.below(5)]
-            .clone(),
-            supersedes: self.known.contains_key(&supersedes).then_some(supersedes),
-            ..action(&format!("a{}", self.known.len()))
-        };
+            .clone();
+        });
+        action.supersedes = self.known.contains_key(&supersedes).then_some(supersedes);
         drop(self.shelf.store.record(action, 1_000, None).await);
     }
 
@@ -313,7 +311,7 @@ async fn approval_that_needs_more_counts_for_its_approver() {
     };
     for id in ["waits", "over", "voided"] {
         // Critical actions need two approvals here.
-        let action = NewAction { risk: Risk::Critical, ..action(id) };
+        let action = action_with(id, |it| it.row.risk = Risk::Critical);
         shelf.store.record(action, 1_000, None).await.unwrap();
     }
     shelf.clock.pass(3_000);
@@ -336,7 +334,7 @@ async fn queues_beyond_the_most_are_summed() {
         let agent = Some(format!("agent {nth}"));
         let ids = if nth == 40 { 0..2 } else { 0..1 };
         for id in ids.map(|id| format!("{nth} {id}")) {
-            let action = NewAction { agent: agent.clone(), ..action(&id) };
+            let action = action_with(&id, |it| it.row.agent = agent.as_deref().map(Into::into));
             shelf.store.record(action, 1_000, None).await.unwrap();
         }
     }

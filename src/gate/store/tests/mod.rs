@@ -13,6 +13,7 @@ use super::sqlite::SqliteStore;
 use super::*;
 use crate::config::{GateConfig, RiskApprovals};
 use crate::contract::settle::SettleAs;
+use crate::domain::{ActionId, BatchId, Effect, Risk};
 use crate::gate::clock::Clock;
 use crate::gate::events::Events;
 use crate::gate::tests::settings;
@@ -62,31 +63,20 @@ impl Shelf {
 
 pub(in crate::gate::store) fn action(id: &str) -> NewAction {
     let input = RawJson::parse(r#"{"n":1.10}"#).unwrap();
+    let row = Row { workspace: Some("w".into()), ..Row::new(ActionId::new(id), "t".into(), "t".into()) };
     NewAction {
-        id: id.to_owned(),
-        workspace: "w".to_owned(),
-        mission: None,
-        session: None,
-        run: None,
-        tool_call: None,
-        agent: None,
-        requested_by: None,
-        batch: None,
-        checkpoint: None,
+        action: PendingAction::new(row, input.clone(), input),
         proposer: "agent".to_owned(),
-        tool: "t".to_owned(),
-        title: "t".to_owned(),
-        summary: None,
-        risk: Risk::Medium,
-        effect: None,
-        before: None,
-        preview: None,
-        digest: Digest::of("t", "w", input.as_str()),
-        expires_at: None,
         supersedes: None,
         origin: Origin::default(),
-        input,
     }
+}
+
+/// Returns a proposal with these changes.
+pub(in crate::gate::store) fn action_with(id: &str, change: impl FnOnce(&mut PendingAction)) -> NewAction {
+    let mut new = action(id);
+    change(&mut new.action);
+    new
 }
 
 pub(in crate::gate::store) fn approval(id: &str) -> Ruling {
@@ -370,7 +360,7 @@ async fn write_after_a_write_of_another_process_succeeds() {
         };
         let id = format!("by-{kind}");
         let by = |subject: &str| Actor { subject: subject.to_owned(), ..owner() };
-        let proposal = NewAction { risk: Risk::Critical, ..action(&id) };
+        let proposal = action_with(&id, |it| it.row.risk = Risk::Critical);
         shelf.store.record(proposal, 1_000, None).await.unwrap();
 
         elsewhere(1).await;
@@ -423,18 +413,10 @@ async fn a_damaged_row_stands_in_nobodys_way() {
 async fn sweeps_do_not_read_payloads() {
     let shelf = shelf().await;
     let soon = Some(shelf.clock.now().plus_millis(500));
-    let expiring = NewAction { expires_at: soon, ..action("pending") };
+    let expiring = action_with("pending", |it| it.row.expires_at = soon);
     shelf.store.record(expiring, 10, None).await.unwrap();
     for id in ["safe", "manual"] {
-        shelf
-            .store
-            .record(
-                NewAction { tool: id.to_owned(), digest: Digest::of(id, "w", r#"{"n":1.10}"#), ..action(id) },
-                10,
-                None,
-            )
-            .await
-            .unwrap();
+        shelf.store.record(action_with(id, |it| it.row.tool = id.into()), 10, None).await.unwrap();
         shelf.store.decide(approval(id), owner(), None).await.unwrap();
         shelf.dispatch(id).await;
     }
@@ -456,7 +438,7 @@ async fn sweeps_do_not_read_payloads() {
 async fn changes_stop_at_what_a_page_may_weigh() {
     let shelf = shelf().await;
     for id in ["a", "b", "c"] {
-        let heavy = NewAction { mission: Some("m".repeat(512)), ..action(id) };
+        let heavy = action_with(id, |it| it.row.mission = Some("m".repeat(512).into()));
         shelf.store.record(heavy, 10, None).await.unwrap();
     }
 

@@ -11,25 +11,22 @@ use crate::gate::tests::rounds::{Random, rounds};
 use crate::gate::token::{Scope, Token};
 
 fn full(id: &str) -> NewAction {
-    let text = |it: &str| Some(it.to_owned());
-    NewAction {
-        mission: text("m"),
-        preview: Some(RawJson::parse(r#"{"p":1}"#).unwrap()),
-        summary: text("s"),
-        session: text("session"),
-        run: text("run"),
-        tool_call: text(id),
-        agent: text("a"),
-        requested_by: text("r"),
-        batch: text("b"),
-        checkpoint: text("c"),
-        effect: Some(Effect::External),
-        origin: Origin {
-            callback: text("orchestrator"),
-            traceparent: text("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
-        },
-        ..action(id)
-    }
+    let new = action_with(id, |it| {
+        it.row.mission = Some("m".into());
+        it.row.session = Some("session".into());
+        it.row.run = Some("run".into());
+        it.row.agent = Some("a".into());
+        it.row.batch = Some(BatchId::new("b"));
+        it.row.checkpoint = Some("c".into());
+        it.row.effect = Some(Effect::External);
+        it.preview = Some(RawJson::parse(r#"{"p":1}"#).unwrap());
+        it.summary = Some("s".into());
+        it.tool_call = Some(id.into());
+        it.requested_by = Some("r".into());
+    });
+    let callback = Some("orchestrator".to_owned());
+    let traceparent = Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned());
+    NewAction { origin: Origin { callback, traceparent }, ..new }
 }
 
 /// Returns a store in which every kind of change has happened, and its heads.
@@ -54,10 +51,13 @@ async fn lived_in() -> (Shelf, Vec<AuditHead>) {
         "ended",
     ] {
         let expires_at = (id == "expired").then(|| shelf.clock.now().plus_millis(500));
-        let new = NewAction { expires_at, ..full(id) };
+        let mut new = full(id);
+        new.action.row.expires_at = expires_at;
         store.record(new, 1_000, None).await.unwrap();
     }
-    store.record(NewAction { risk: Risk::Critical, ..full("half") }, 1_000, None).await.unwrap();
+    let mut half = full("half");
+    half.action.row.risk = Risk::Critical;
+    store.record(half, 1_000, None).await.unwrap();
     store.decide(approval("half"), owner(), None).await.unwrap();
     shelf.clock.pass(1_000);
     store.expire().await.unwrap();

@@ -18,7 +18,7 @@ async fn rules_match_the_same_tools_in_database_and_code() {
     let mut names: Vec<String> = (0..200).map(|_| text(&mut random)).collect();
     names.extend(["fs.100%", "fs_write", "fs[a]", "fsa", "", "*"].map(str::to_owned));
     for (n, tool) in names.iter().enumerate() {
-        let new = NewAction { tool: tool.clone(), ..action(&format!("a{n}")) };
+        let new = action_with(&format!("a{n}"), |it| it.row.tool = tool.as_str().into());
         shelf.store.record(new, 1_000, None).await.unwrap();
     }
     let mut fits = [0, 0];

@@ -6,11 +6,11 @@ use futures_util::future::join_all;
 use sqlx::Executor as _;
 
 use super::*;
-use crate::domain::Risk;
-use crate::gate::store::rows;
+use crate::domain::{BatchId, Risk};
+use crate::gate::store::action_fields::{packed_listing, whole_listing};
 use crate::gate::store::sql::{Statement, outstanding, read};
-use crate::gate::store::tests::{Shelf, action, approval, context};
-use crate::gate::store::{Actor, Counts, NewAction, Reads as _, Ruling, Verdict, Writes as _};
+use crate::gate::store::tests::{Shelf, action, action_with, approval, context};
+use crate::gate::store::{Actor, Counts, Reads as _, Ruling, Verdict, Writes as _};
 
 mod choosing;
 mod plans;
@@ -109,7 +109,7 @@ async fn write_refused_by_the_database_does_not_fail_its_group() {
     // Another process took the next revision.
     let row = "INSERT INTO audit (workspace, revision, kind, at, hash) VALUES ('w', 2, 'created', 1, x'')";
     sqlx::query(row).execute(&shelf.store.database.write).await.unwrap();
-    let elsewhere = NewAction { workspace: "v".to_owned(), ..action("c") };
+    let elsewhere = action_with("c", |it| it.row.workspace = Some("v".into()));
 
     let (refused, recorded) = tokio::join!(shelf.record("b"), shelf.store.record(elsewhere, u64::MAX, None));
 
@@ -124,9 +124,11 @@ async fn write_refused_by_the_database_does_not_fail_its_group() {
 async fn what_one_group_does_to_a_count_is_added_up() {
     let shelf = shelf().await;
     let propose = async |n: usize| {
-        let (batch, mission) = (format!("b-{}", n % 3), n.is_multiple_of(2).then(|| "m".to_owned()));
-        let risk = [Risk::Low, Risk::Medium, Risk::High, Risk::Critical][n % 4].clone();
-        let action = NewAction { batch: Some(batch), mission, risk, ..action(&format!("a-{n}")) };
+        let action = action_with(&format!("a-{n}"), |it| {
+            it.row.batch = Some(BatchId::new(format!("b-{}", n % 3)));
+            it.row.mission = n.is_multiple_of(2).then(|| "m".into());
+            it.row.risk = [Risk::Low, Risk::Medium, Risk::High, Risk::Critical][n % 4].clone();
+        });
         shelf.store.record(action, u64::MAX, None).await.map(drop)
     };
     let reject = async |n: usize| {
@@ -229,9 +231,11 @@ async fn every_list_is_looked_up_in_its_order() {
                 limit: 10,
                 ..Filter::default()
             };
-            for select in [rows::PACKED, rows::PACKED_APPROVED, rows::WHOLE] {
+            for select in
+                [packed_listing(&Tools::none()), packed_listing(&shelf.store.tools), whole_listing()]
+            {
                 let mut list = Statement::new("");
-                read::push_list::<SqliteConnection>(&mut list, select, &filter, filter.limit);
+                read::push_list::<SqliteConnection>(&mut list, &select, &filter, filter.limit);
                 let plan = plan(&shelf.store, list.text()).await;
 
                 let walks = |step: &String| step.starts_with("SCAN") && step != "SCAN newest";
@@ -325,7 +329,7 @@ async fn read_only_store_is_verified_without_writing() {
 #[tokio::test]
 async fn what_only_sqlite_can_see_is_found() {
     let shelf = shelf().await;
-    let new = NewAction { batch: Some("b".to_owned()), ..action("a") };
+    let new = action_with("a", |it| it.row.batch = Some(BatchId::new("b")));
     shelf.store.record(new, 10, None).await.unwrap();
     let heads = shelf.store.audit_heads(None).await.unwrap();
     let (path, copy) = (shelf.folder.path().join("whole.db"), shelf.folder.path().join("changed.db"));
