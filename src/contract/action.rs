@@ -65,15 +65,12 @@ impl Unreadable {
             ActionId::new(format!("{NO_ID}{}", digest.get(7..19).unwrap_or_default()))
         });
         let tool = fields.text("toolName").unwrap_or_else(|| "(cannot be read)".into());
-        let word = fields.text("status");
-        let (title, status) = match &word {
-            Some(word) if self.what == Self::UNKNOWN_STATUS => {
-                (format!("cannot be read: {}, {:?}", self.what, word.as_raw()), Status::Pending)
-            }
-            word => {
-                let status = word.as_ref().map_or(Status::Pending, |word| Status::parse(word.as_raw()));
-                (format!("cannot be read: {}", self.what), status)
-            }
+        let (word, is_unknown) = (fields.text("status"), self.what == Self::UNKNOWN_STATUS);
+        let known = word.as_ref().filter(|_| !is_unknown);
+        let status = known.map_or(Status::Pending, |word| Status::parse(word.as_raw()));
+        let title = match word.filter(|_| is_unknown) {
+            Some(word) => format!("cannot be read: {}, {:?}", self.what, word.as_raw()),
+            None => format!("cannot be read: {}", self.what),
         };
         let row = Row {
             risk: Risk::High,
@@ -171,12 +168,6 @@ pub fn wire_status(status: &Status) -> &str {
     }
 }
 
-impl<'a> From<&'a Row> for RowBody<'a> {
-    fn from(row: &'a Row) -> Self {
-        Self::of(row, true)
-    }
-}
-
 impl<'a> RowBody<'a> {
     /// If `nulls` is false, omits members without a value.
     pub fn of(row: &'a Row, nulls: bool) -> Self {
@@ -234,7 +225,7 @@ pub fn write_into(text: &mut Vec<u8>, action: &PendingAction) -> Result<(), serd
     let payloads = payloads.into_iter().flatten().chain([&action.input]);
     text.reserve(payloads.map(|json| json.as_str().len()).sum::<usize>() + AROUND);
     let body = ActionBody {
-        row: RowBody::from(&action.row),
+        row: RowBody::of(&action.row, true),
         tool_call_id: said(action.tool_call.as_ref()),
         requested_by: said(action.requested_by.as_ref()),
         summary: said(action.summary.as_ref()),

@@ -91,7 +91,9 @@ pub struct BatchReply {
 
 impl BatchReply {
     pub fn of(batch_id: String, items: Vec<BatchReplyItem>) -> Self {
-        Self { batch_id, counts: Counts::of(&items), items }
+        let mut counts = Counts::default();
+        items.iter().for_each(|item| counts.add(item));
+        Self { batch_id, counts, items }
     }
 }
 
@@ -113,18 +115,14 @@ const fn is_none(count: &u64) -> bool {
 }
 
 impl Counts {
-    pub fn of<'a>(items: impl IntoIterator<Item = &'a BatchReplyItem>) -> Self {
-        let mut counts = Self::default();
-        for item in items {
-            *match item.outcome {
-                ItemOutcome::Approved => &mut counts.approved,
-                ItemOutcome::Rejected => &mut counts.rejected,
-                ItemOutcome::Skipped => &mut counts.skipped,
-                ItemOutcome::Accepted => &mut counts.accepted,
-                ItemOutcome::Changed | ItemOutcome::Invalid | ItemOutcome::Missing => &mut counts.failed,
-            } += 1;
-        }
-        counts
+    pub(super) const fn add(&mut self, item: &BatchReplyItem) {
+        *match item.outcome {
+            ItemOutcome::Approved => &mut self.approved,
+            ItemOutcome::Rejected => &mut self.rejected,
+            ItemOutcome::Skipped => &mut self.skipped,
+            ItemOutcome::Accepted => &mut self.accepted,
+            ItemOutcome::Changed | ItemOutcome::Invalid | ItemOutcome::Missing => &mut self.failed,
+        } += 1;
     }
 }
 

@@ -50,21 +50,17 @@ pub struct BatchCounts {
 
 impl CheckpointReply {
     pub fn of(checkpoint_id: String, items: Vec<(Option<String>, BatchReplyItem)>) -> Self {
-        let mut places = HashMap::new();
-        let mut by_batch: Vec<(Option<&str>, Vec<&BatchReplyItem>)> = Vec::new();
+        let (mut places, mut batches, mut counts) = (HashMap::new(), Vec::new(), Counts::default());
         for (batch, item) in &items {
-            let place = *places.entry(batch.as_deref()).or_insert(by_batch.len());
-            match by_batch.get_mut(place) {
-                Some((_, items)) => items.push(item),
-                None => by_batch.push((batch.as_deref(), vec![item])),
+            let place = *places.entry(batch).or_insert(batches.len());
+            if place == batches.len() {
+                batches.push(BatchCounts { batch_id: batch.clone(), counts: Counts::default() });
             }
+            if let Some(BatchCounts { counts, .. }) = batches.get_mut(place) {
+                counts.add(item);
+            }
+            counts.add(item);
         }
-        let counted = |(batch, items): (Option<&str>, Vec<&BatchReplyItem>)| BatchCounts {
-            batch_id: batch.map(str::to_owned),
-            counts: Counts::of(items),
-        };
-        let batches = by_batch.into_iter().map(counted).collect();
-        let counts = Counts::of(items.iter().map(|(_, item)| item));
         let items = items.into_iter().map(|(_, item)| item).collect();
         Self { checkpoint_id, counts, batches, items }
     }

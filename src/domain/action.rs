@@ -227,8 +227,7 @@ impl PendingAction {
     }
 
     pub fn approved_digest(&self) -> Option<Digest> {
-        let input = merge(&self.input, self.approved_edits()?).ok()?;
-        Some(self.digest_of(input.as_str()))
+        merge(&self.input, self.approved_edits()?).ok().map(|input| self.digest_of(input.as_str()))
     }
 
     /// Returns the digest of the proposed input, computed from its bytes.

@@ -15,13 +15,11 @@ pub struct SeenLog(KeyMap<(Digest, Seen)>);
 impl SeenLog {
     /// Records that `digest` was on screen. Returns whether that is new.
     pub fn note(&mut self, key: &ActionKey, digest: Digest, seen: Seen) -> bool {
-        match self.0.get(key) {
-            Some((known, best)) if *known == digest && *best >= seen => false,
-            _ => {
-                self.0.insert(key.clone(), (digest, seen));
-                true
-            }
+        let is_new = self.of(key, &digest).is_none_or(|best| best < seen);
+        if is_new {
+            self.0.insert(key.clone(), (digest, seen));
         }
+        is_new
     }
 
     /// Returns how much of this content was seen.

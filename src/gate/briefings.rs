@@ -8,9 +8,9 @@ use axum::body::Bytes;
 use tokio::sync::Mutex;
 use tokio::time::{self, Duration};
 
-use super::store::{Batches, Counts, Store, StoreError};
-use crate::contract::briefing::BriefingBody;
-use crate::contract::claim;
+use super::store::{Batches, Briefed, Counts, OpenBatch, Store, StoreError};
+use crate::contract::briefing::{BatchBody, BriefingBody};
+use crate::contract::{claim, time as wire_time};
 use crate::domain::{Claim, Timestamp};
 
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl Desk {
             Some(known) => Arc::clone(known),
             None => {
                 let counted = store.briefing(counts, *batches).await?;
-                let body = BriefingBody { claims: claim::write(&claims), ..counted };
+                let body = body(workspace, counted, &claims);
                 let number = known.map_or(0, |known| known.number + 1);
                 Arc::new(Counted { number, paused_at, lapsing, claims, body, encoded: Held::default() })
             }
@@ -137,6 +137,36 @@ impl Desk {
     pub(crate) async fn claims_due(&self) -> time::Instant {
         let known = self.claims.lock().await;
         known.as_ref().map_or_else(time::Instant::now, |(read_at, _)| *read_at + BETWEEN_CLAIMS)
+    }
+}
+
+fn body(workspace: &str, counted: Briefed, claims: &[Claim]) -> BriefingBody {
+    let (batches, truncated) = counted.batches.unzip();
+    BriefingBody {
+        workspace_id: workspace.to_owned(),
+        pending: counted.pending,
+        blocked_missions: counted.blocked_missions,
+        unknown: counted.unknown,
+        lapsing: counted.lapsing,
+        ran_other: counted.ran_other,
+        paused_at: counted.paused_at.map(wire_time::write),
+        batches: batches.map(|batches| batches.iter().map(batch_body).collect()),
+        truncated,
+        gone: None,
+        since: None,
+        claims: claim::write(claims),
+        revision: counted.revision,
+    }
+}
+
+pub(crate) fn batch_body(batch: &OpenBatch) -> BatchBody {
+    BatchBody {
+        batch_id: batch.id.clone(),
+        tool_name: batch.tool.clone(),
+        mission_id: batch.mission.clone(),
+        pending: batch.pending,
+        oldest_at: wire_time::write(batch.oldest),
+        highest_risk: batch.highest_risk.as_raw().to_owned(),
     }
 }
 

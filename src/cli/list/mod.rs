@@ -62,7 +62,7 @@ impl<'a> ItemJson<'a> {
         let subjects = entry.row.deciders().chain(claim.map(|claim| &claim.by));
         Self {
             source: entry.key.source.as_str(),
-            row: RowBody::from(&entry.row),
+            row: RowBody::of(&entry.row, true),
             claimed_by: claim.map(|claim| claim.by.as_raw()),
             claimed_at: claim.map(|claim| time::write(claim.since)),
             people: people.map(|people| PersonJson::all(people, subjects)).unwrap_or_default(),

@@ -3,18 +3,17 @@
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::batch::rulings;
-use super::reply::reply;
+use super::batch::{decide_group, rulings};
 use super::sent::Sent;
 use super::tools::Items;
 use crate::contract::batch::{BatchApprove, BatchItem};
 use crate::contract::checkpoint::{CheckpointReject, RejectItem};
 use crate::gate::auth::Caller;
+use crate::gate::briefings::batch_body;
 use crate::gate::error::ApiError;
 use crate::gate::state::Gate;
 use crate::gate::store::{Checkpoint, Group};
@@ -43,7 +42,7 @@ fn body(checkpoint: &Checkpoint) -> Value {
         "checkpointId": checkpoint.id,
         "missionIds": checkpoint.missions,
         "pending": checkpoint.batches.iter().map(|batch| batch.pending).sum::<u64>(),
-        "batches": checkpoint.batches,
+        "batches": checkpoint.batches.iter().map(batch_body).collect::<Vec<_>>(),
     })
 }
 
@@ -56,8 +55,7 @@ pub(crate) async fn approve(
 ) -> Result<Response, ApiError> {
     let (group, mut rulings) = (Group::Checkpoint(checkpoint), rulings(request)?);
     gate.judge_all(&caller.actor(), &mut rulings).await?;
-    let decided = gate.store().decide_group(group, rulings, caller.actor(), key).await?;
-    Ok(reply(StatusCode::OK, decided))
+    decide_group(&gate, &caller, (group, rulings), key).await
 }
 
 pub(crate) async fn reject(
@@ -76,6 +74,5 @@ pub(crate) async fn reject(
     let items = request.items.into_iter().map(excluded).collect();
     let request = BatchApprove { items, via: request.via };
     let group = Group::Checkpoint(checkpoint);
-    let decided = gate.store().decide_group(group, rulings(request)?, caller.actor(), key).await?;
-    Ok(reply(StatusCode::OK, decided))
+    decide_group(&gate, &caller, (group, rulings(request)?), key).await
 }

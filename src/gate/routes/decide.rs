@@ -3,18 +3,17 @@
 use std::slice;
 
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::propose::is_longer;
-use super::reply::{full_response, payload, reply};
+use super::reply::{answer, body, full_response, payload};
 use super::sent::MaybeSent;
 use crate::contract::batch::{Approve, Reject};
 use crate::domain::Via;
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, INVALID};
 use crate::gate::state::Gate;
-use crate::gate::store::{Keyed, Ruling, Verdict};
+use crate::gate::store::{Keyed, KeyedReply, Ruling, Stored, Verdict};
 
 pub(super) const REASON_MAX: usize = 16_384;
 
@@ -65,7 +64,9 @@ async fn decide(
     key: Option<Keyed>,
 ) -> Result<Response, ApiError> {
     gate.judge_all(&caller.actor(), slice::from_mut(&mut ruling)).await?;
-    Ok(reply(StatusCode::OK, gate.store().decide(ruling, caller.actor(), key).await?))
+    let body = |stored: &Stored| body(&stored.action);
+    let key = key.map(|key| KeyedReply { key, write: body });
+    answer(gate.store().decide(ruling, caller.actor(), key).await?, body)
 }
 
 /// Withdraws the caller's approval while more approvals are missing.

@@ -136,7 +136,7 @@ impl Items {
 }
 
 pub(super) fn light(row: &Row) -> Result<Box<RawValue>, ApiError> {
-    to_raw_value(&RowBody::from(row)).map_err(|_| StoreError::Corrupt("a row that is no JSON").into())
+    to_raw_value(&RowBody::of(row, true)).map_err(|_| StoreError::Corrupt("a row that is no JSON").into())
 }
 
 fn filter(gate: &Gate, workspace: String, query: &ListQuery) -> Result<Filter, ApiError> {

@@ -19,7 +19,7 @@ use crate::domain::{ActionId, BatchId, Effect, PendingAction, RawJson, Row, Time
 use crate::gate::auth::Caller;
 use crate::gate::error::{ApiError, FORBIDDEN, INVALID, UNAVAILABLE};
 use crate::gate::state::Gate;
-use crate::gate::store::{NewAction, Origin, Reply};
+use crate::gate::store::{NewAction, Origin};
 use crate::gate::tool::{raised_effect, raised_risk};
 use crate::gate::trace;
 
@@ -42,7 +42,7 @@ pub(crate) async fn propose(
     let recorded = gate.store().record(action, gate.inner.limits.pending_per_workspace, key).await?;
     let body = serde_json::to_string(&Queued::of(tool, recorded.id));
     let body = body.map_err(|error| ApiError::new(UNAVAILABLE, error.to_string()))?;
-    Ok(reply(StatusCode::ACCEPTED, Reply { body, replayed: recorded.again }))
+    Ok(reply(StatusCode::ACCEPTED, body, recorded.again))
 }
 
 /// Limits the rate of proposals. Runs before the body is read, so that refusals are cheap and unreadable bodies count.

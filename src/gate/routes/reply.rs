@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::contract::action;
 use crate::domain::{PendingAction, RawJson};
 use crate::gate::error::{ApiError, INVALID};
-use crate::gate::store::{Reply, StoreError};
+use crate::gate::store::{Answered, StoreError, WriteReply};
 
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
@@ -21,16 +21,27 @@ pub(super) fn json(status: StatusCode, body: String) -> Response {
     (status, [(CONTENT_TYPE, "application/json")], body).into_response()
 }
 
+/// Replies with what the store did now, or with the reply that is kept for the key.
+pub(super) fn answer<T>(answered: Answered<T>, write: WriteReply<T>) -> Result<Response, ApiError> {
+    Ok(match answered {
+        Answered::Now(done) => json(StatusCode::OK, write(&done)?),
+        Answered::Before(body) => reply(StatusCode::OK, body, true),
+    })
+}
+
 /// Writes a reply, marked if it repeats an earlier one.
-pub(super) fn reply(status: StatusCode, reply: Reply) -> Response {
-    let mut response = json(status, reply.body);
-    if reply.replayed {
+pub(super) fn reply(status: StatusCode, body: String, replayed: bool) -> Response {
+    let mut response = json(status, body);
+    if replayed {
         response.headers_mut().insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
     }
     response
 }
 
 pub(super) fn full_response(action: &PendingAction) -> Result<Response, ApiError> {
-    let body = action::write(action).map_err(|_| StoreError::Corrupt("a payload that is no JSON"))?;
-    Ok(json(StatusCode::OK, body))
+    Ok(json(StatusCode::OK, body(action)?))
+}
+
+pub(super) fn body(action: &PendingAction) -> Result<String, StoreError> {
+    action::write(action).map_err(|_| StoreError::Corrupt("a payload that is no JSON"))
 }

@@ -1,10 +1,10 @@
-//! The scope of a briefing, and the parameters of a flows query.
+//! Briefings and their scope, and the parameters of a flows query.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use crate::domain::{Minute, Timestamp};
+use crate::domain::{Minute, Risk, Timestamp};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AskedFlows {
@@ -37,6 +37,30 @@ impl Counts {
     pub(crate) const fn is_narrowed(&self) -> bool {
         self.session.is_some() || self.mission.is_some()
     }
+}
+
+/// The outstanding actions of a scope at one moment.
+#[derive(Debug)]
+pub(crate) struct Briefed {
+    pub(crate) pending: u64,
+    pub(crate) blocked_missions: u64,
+    pub(crate) unknown: u64,
+    pub(crate) lapsing: u64,
+    pub(crate) ran_other: u64,
+    pub(crate) paused_at: Option<Timestamp>,
+    /// The oldest batches, and whether there are more. `None` if not asked for.
+    pub(crate) batches: Option<(Vec<OpenBatch>, bool)>,
+    pub(crate) revision: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OpenBatch {
+    pub(crate) id: String,
+    pub(crate) tool: String,
+    pub(crate) mission: Option<String>,
+    pub(crate) pending: u64,
+    pub(crate) oldest: Timestamp,
+    pub(crate) highest_risk: Risk,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]

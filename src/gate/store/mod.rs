@@ -33,14 +33,13 @@ use async_trait::async_trait;
 
 pub use self::callback::Callback;
 pub(crate) use self::callback::{Delivery, Origin, SweptCallbacks};
-pub(crate) use self::counted::{AskedFlows, Batches, Counts};
+pub(crate) use self::counted::{AskedFlows, Batches, Briefed, Counts, OpenBatch};
 pub(crate) use self::pages::{Filter, LookedUp, Page, PageEnd};
 
 use super::audit::{AuditHead, AuditRow, Verified};
 use super::policies::Registered;
 use super::token::Token;
 use super::which::Which;
-use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::settle::SettleAs;
 use crate::domain::{
     Claim, Digest, Flows, Outstanding, PendingAction, RawJson, Row, Status, Timestamp, Untrusted, Via,
@@ -165,7 +164,7 @@ pub(crate) enum Group {
 pub(crate) struct Checkpoint {
     pub(crate) id: String,
     pub(crate) missions: Vec<String>,
-    pub(crate) batches: Vec<BatchBody>,
+    pub(crate) batches: Vec<OpenBatch>,
 }
 
 /// An `Idempotency-Key` and a fingerprint of its request.
@@ -175,10 +174,44 @@ pub(crate) struct Keyed {
     pub(crate) fingerprint: Vec<u8>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Reply {
-    pub(crate) body: String,
-    pub(crate) replayed: bool,
+/// Writes the reply that is kept for a key, so that a repeated request gets the same bytes.
+pub(crate) type WriteReply<T> = fn(&T) -> Result<String, StoreError>;
+
+pub(crate) struct KeyedReply<T> {
+    pub(crate) key: Keyed,
+    pub(crate) write: WriteReply<T>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Answered<T> {
+    Now(T),
+    /// The reply to an earlier request under the same key.
+    Before(String),
+}
+
+#[derive(Debug)]
+pub(crate) struct DecidedGroup {
+    pub(crate) group: Group,
+    pub(crate) by: String,
+    pub(crate) items: Vec<DecidedItem>,
+}
+
+#[derive(Debug)]
+pub(crate) struct DecidedItem {
+    pub(crate) id: String,
+    pub(crate) batch: Option<String>,
+    pub(crate) outcome: Result<Decided, Refused>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decided {
+    Approved,
+    Rejected,
+    /// The approval counts, but more people must approve.
+    Accepted {
+        given: u64,
+        needed: u64,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -422,7 +455,7 @@ pub(crate) trait Reads: fmt::Debug + Send + Sync {
     ) -> Result<Changes, StoreError>;
     /// The newest revision; 0 without changes.
     async fn revision(&self, workspace: &str) -> Result<u64, StoreError>;
-    async fn briefing(&self, counts: &Counts, batches: Batches) -> Result<BriefingBody, StoreError>;
+    async fn briefing(&self, counts: &Counts, batches: Batches) -> Result<Briefed, StoreError>;
     /// Checkpoints with pending actions, of one mission or of all. At most 500 batches, oldest first.
     async fn checkpoints(
         &self,
@@ -457,16 +490,20 @@ pub(crate) trait Writes: Send + Sync {
     /// call of a session, returns the existing action in any status.
     async fn record(&self, action: NewAction, limit: u64, key: Option<Keyed>)
     -> Result<Recorded, StoreError>;
-    async fn decide(&self, ruling: Ruling, by: Actor, key: Option<Keyed>) -> Result<Reply, StoreError>;
-    /// Decides the listed actions one by one; the reply is a [`BatchReply`](crate::contract::batch::BatchReply) or a
-    /// [`CheckpointReply`](crate::contract::checkpoint::CheckpointReply).
+    async fn decide(
+        &self,
+        ruling: Ruling,
+        by: Actor,
+        key: Option<KeyedReply<Stored>>,
+    ) -> Result<Answered<Stored>, StoreError>;
+    /// Decides the listed actions one by one.
     async fn decide_group(
         &self,
         group: Group,
         rulings: Vec<Ruling>,
         by: Actor,
-        key: Option<Keyed>,
-    ) -> Result<Reply, StoreError>;
+        key: Option<KeyedReply<DecidedGroup>>,
+    ) -> Result<Answered<DecidedGroup>, StoreError>;
     async fn take_back(&self, id: String, by: Actor) -> Result<Stored, StoreError>;
     async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError>;
     /// Records the outcome of an `unknown` action, as a person found it.

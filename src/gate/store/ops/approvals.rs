@@ -10,13 +10,13 @@ use super::audit::{Note, bump, note};
 use super::claims;
 use super::tx::{Tx, Written, lock};
 use crate::contract::absent::without_nulls;
-use crate::contract::approvals::ApprovalCount;
-use crate::contract::batch::ItemOutcome;
 use crate::domain::subject::is_same_subject;
 use crate::domain::{Status, StatusStep, Untrusted, Via};
 use crate::gate::audit;
 use crate::gate::store::approvals::{Approval, Counted, count};
-use crate::gate::store::{Actor, KeptApproval, OpenApproval, Refused, StoreError, Stored, decision_rules};
+use crate::gate::store::{
+    Actor, Decided, KeptApproval, OpenApproval, Refused, StoreError, Stored, decision_rules,
+};
 
 /// Approves, or records one approval if more are needed. `change` is the step of an approval by one person.
 pub(super) async fn approve(
@@ -25,22 +25,22 @@ pub(super) async fn approve(
     approval: &Approval,
     by: &Actor,
     change: Change<'_>,
-) -> Result<(ItemOutcome, Option<ApprovalCount>), StoreError> {
+) -> Result<Decided, StoreError> {
     let row = &stored.action.row;
     let needed = tx.state().tools.approvals(row.tool.as_raw(), &row.risk);
     if needed <= 1 && stored.approvals.is_empty() {
         advance(tx, stored.into(), StatusStep::Approve, change).await?;
-        return Ok((ItemOutcome::Approved, None));
+        return Ok(Decided::Approved);
     }
-    let given = |given: usize| Some(ApprovalCount { given: given as u64, needed });
+    let accepted = |given: usize| Decided::Accepted { given: given as u64, needed };
     match count(stored, approval, by, needed) {
-        Counted::Again => Ok((ItemOutcome::Accepted, given(stored.action.approvals.len()))),
+        Counted::Again => Ok(accepted(stored.action.approvals.len())),
         Counted::Enough(mut all) => {
             let approvers = Approvers { all: &all, policy: approval.policy };
             let change = Change { approvers: Some(approvers), ..change };
             let revision = advance(tx, stored.into(), StatusStep::Approve, change).await?;
             put(tx, stored, &mut all, revision).await?;
-            Ok((ItemOutcome::Approved, given(all.len())))
+            Ok(Decided::Approved)
         }
         Counted::More(mut all) => {
             let details = given_details(stored, approval, &all, (needed, &change));
@@ -49,7 +49,7 @@ pub(super) async fn approve(
             // The action now waits for somebody else.
             let now = tx.state().now;
             claims::end_own(tx, row.id.as_raw(), by, now).await?;
-            Ok((ItemOutcome::Accepted, given(all.len())))
+            Ok(accepted(all.len()))
         }
     }
 }

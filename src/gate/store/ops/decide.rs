@@ -4,35 +4,31 @@ use std::collections::HashSet;
 
 use super::advance::{Change, Payloads, advance, load};
 use super::approvals;
-use super::replies::{keep, kept};
+use super::replies::{answer, kept};
 use super::run;
-use super::tx::{Answer, Loaded, Tx, lock};
-use crate::contract::action::{self, wire_status};
-use crate::contract::approvals::ApprovalCount;
-use crate::contract::batch::{BatchReply, BatchReplyItem, ItemOutcome};
-use crate::contract::checkpoint::CheckpointReply;
+use super::tx::{Loaded, Tx, lock};
 use crate::contract::settle::SettleAs;
-use crate::domain::{BatchId, Row, Status, StatusStep, Untrusted};
+use crate::domain::{BatchId, Row, StatusStep, Untrusted};
 use crate::gate::store::decision_rules::{self, Judged};
-use crate::gate::store::{Actor, Group, Keyed, Refused, Reply, Ruling, StoreError, Stored};
+use crate::gate::store::{
+    Actor, Answered, Decided, DecidedGroup, DecidedItem, Group, KeyedReply, Refused, Ruling, StoreError,
+    Stored,
+};
 
 pub(super) async fn decide(
     tx: &mut dyn Tx,
     ruling: &Ruling,
     by: &Actor,
-    key: Option<&Keyed>,
-) -> Result<Reply, StoreError> {
+    key: Option<&KeyedReply<Stored>>,
+) -> Result<Answered<Stored>, StoreError> {
     lock(tx, &by.workspace).await?;
-    if let Some(body) = kept(tx, by, key).await? {
-        return Ok(Reply { body, replayed: true });
+    if let Some(body) = kept(tx, by, key.map(|it| &it.key)).await? {
+        return Ok(Answered::Before(body));
     }
     let stored = load(tx, &ruling.id).await?;
     resolve(tx, &stored, ruling, by).await?;
     let decided = load(tx, &ruling.id).await?;
-    let body = action::write(&decided.action);
-    let body = body.map_err(|_| StoreError::Corrupt("a payload that is no JSON"))?;
-    keep(tx, by, key, Answer::Body(&body)).await?;
-    Ok(Reply { body, replayed: false })
+    answer(tx, by, key, decided).await
 }
 
 async fn resolve(
@@ -40,7 +36,7 @@ async fn resolve(
     stored: &Stored,
     ruling: &Ruling,
     by: &Actor,
-) -> Result<(ItemOutcome, Option<ApprovalCount>), StoreError> {
+) -> Result<Decided, StoreError> {
     let reason = ruling.reason.as_deref();
     let (by_whom, via) = (Some(by.subject.as_str()), Some(ruling.via));
     let change = Change { by: by_whom, via, reason, settles: true, ..Change::default() };
@@ -48,7 +44,7 @@ async fn resolve(
     match decision_rules::judge(stored, ruling, by, &state.tools, state.now)? {
         Judged::Reject => {
             advance(tx, stored.into(), StatusStep::Reject, change).await?;
-            Ok((ItemOutcome::Rejected, None))
+            Ok(Decided::Rejected)
         }
         Judged::Approve(approval) => {
             // A row that was set back outside the gate must not be approved again.
@@ -106,11 +102,11 @@ pub(super) async fn decide_group(
     group: &Group,
     rulings: &[Ruling],
     by: &Actor,
-    key: Option<&Keyed>,
-) -> Result<Reply, StoreError> {
+    key: Option<&KeyedReply<DecidedGroup>>,
+) -> Result<Answered<DecidedGroup>, StoreError> {
     lock(tx, &by.workspace).await?;
-    if let Some(body) = kept(tx, by, key).await? {
-        return Ok(Reply { body, replayed: true });
+    if let Some(body) = kept(tx, by, key.map(|it| &it.key)).await? {
+        return Ok(Answered::Before(body));
     }
     exists(tx, group, by).await?;
     each_once(rulings)?;
@@ -123,18 +119,7 @@ pub(super) async fn decide_group(
             items.push(item(tx, group, (ruling, loaded), by).await?);
         }
     }
-    let body = match group {
-        Group::Batch(batch) => {
-            let items = items.into_iter().map(|(_, item)| item).collect();
-            serde_json::to_string(&BatchReply::of(batch.clone(), items))
-        }
-        Group::Checkpoint(checkpoint) => {
-            serde_json::to_string(&CheckpointReply::of(checkpoint.clone(), items))
-        }
-    };
-    let body = body.map_err(|_| StoreError::Corrupt("a reply that is no JSON"))?;
-    keep(tx, by, key, Answer::Body(&body)).await?;
-    Ok(Reply { body, replayed: false })
+    answer(tx, by, key, DecidedGroup { group: group.clone(), by: by.subject.clone(), items }).await
 }
 
 /// Batch and checkpoint names are scoped to a workspace.
@@ -174,73 +159,38 @@ async fn within_one_workspace(tx: &mut dyn Tx, rulings: &[Ruling], by: &Actor) -
     Ok(())
 }
 
-/// Decides one item and returns its entry and batch. Only a database error fails the others.
+/// Decides one item. Only a database error fails the others.
 async fn item(
     tx: &mut dyn Tx,
     group: &Group,
     (ruling, loaded): (&Ruling, Loaded),
     by: &Actor,
-) -> Result<(Option<String>, BatchReplyItem), StoreError> {
-    let found = match loaded {
-        Ok(found) => found,
+) -> Result<DecidedItem, StoreError> {
+    let (mut batch, id) = (None, ruling.id.clone());
+    let decided = match loaded.map(|found| found.filter(|stored| is_in(&stored.action.row, group))) {
+        Ok(Some(stored)) => {
+            batch = stored.action.row.batch.as_ref().map(|batch| batch.as_raw().to_owned());
+            resolve(tx, &stored, ruling, by).await
+        }
+        Ok(None) => Err(Refused::Missing.into()),
         Err(StoreError::Corrupt(what)) => {
             let why =
                 format!("the database has {what} for it; `placet gate audit verify` says what was changed");
-            return Ok((None, entry(ruling, ItemOutcome::Invalid, Some(Status::Pending), Some(why))));
+            Err(Refused::Invalid(why).into())
         }
+        Err(failed) => Err(failed),
+    };
+    let outcome = match decided {
+        Ok(decided) => Ok(decided),
+        Err(StoreError::Refused(refused)) => Err(refused),
         Err(failed) => return Err(failed),
     };
-    let Some(stored) = found.filter(|stored| is_in(&stored.action.row, group)) else {
-        let why = match group {
-            Group::Batch(_) => "it is not in this batch",
-            Group::Checkpoint(_) => "it is not in this checkpoint",
-        };
-        return Ok((None, entry(ruling, ItemOutcome::Missing, None, Some(why.to_owned()))));
-    };
-    let batch = stored.action.row.batch.as_ref().map(|batch| batch.as_raw().to_owned());
-    let pending = Some(Status::Pending);
-    let item = match resolve(tx, &stored, ruling, by).await {
-        Ok((outcome @ ItemOutcome::Accepted, approvals)) => {
-            BatchReplyItem { approvals, ..entry(ruling, outcome, pending, None) }
-        }
-        Ok((outcome, _)) => {
-            let status = if outcome == ItemOutcome::Approved { Status::Approved } else { Status::Rejected };
-            let by = Some(by.subject.clone());
-            BatchReplyItem { resolved_by: by, ..entry(ruling, outcome, Some(status), None) }
-        }
-        Err(StoreError::Refused(Refused::State { status, by, .. })) => {
-            BatchReplyItem { resolved_by: by, ..entry(ruling, ItemOutcome::Skipped, Some(status), None) }
-        }
-        Err(StoreError::Refused(refused @ Refused::Changed(_))) => {
-            entry(ruling, ItemOutcome::Changed, pending, Some(refused.to_string()))
-        }
-        Err(StoreError::Refused(refused)) => {
-            entry(ruling, ItemOutcome::Invalid, pending, Some(refused.to_string()))
-        }
-        Err(failed) => return Err(failed),
-    };
-    Ok((batch, item))
+    Ok(DecidedItem { id, batch, outcome })
 }
 
 fn is_in(row: &Row, group: &Group) -> bool {
     match group {
         Group::Batch(batch) => row.batch.as_ref().map(BatchId::as_raw) == Some(batch),
         Group::Checkpoint(checkpoint) => row.checkpoint.as_ref().map(Untrusted::as_raw) == Some(checkpoint),
-    }
-}
-
-fn entry(
-    ruling: &Ruling,
-    outcome: ItemOutcome,
-    status: Option<Status>,
-    message: Option<String>,
-) -> BatchReplyItem {
-    BatchReplyItem {
-        pending_action_id: ruling.id.clone(),
-        outcome,
-        status: status.map(|status| wire_status(&status).to_owned()),
-        resolved_by: None,
-        approvals: None,
-        message,
     }
 }

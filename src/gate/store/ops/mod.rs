@@ -24,8 +24,8 @@ use futures_util::future::BoxFuture;
 
 use self::tx::{Due, Tx};
 use super::{
-    Actor, Callback, Delivery, Dispatched, Finished, Group, Keyed, Lease, NewAction, OpenApproval, Prunable,
-    Recorded, Refused, Reply, Ruling, StoreError, Stored, SweptCallbacks, Writes,
+    Actor, Answered, Callback, DecidedGroup, Delivery, Dispatched, Finished, Group, Keyed, KeyedReply, Lease,
+    NewAction, OpenApproval, Prunable, Recorded, Refused, Ruling, StoreError, Stored, SweptCallbacks, Writes,
 };
 use crate::contract::settle::SettleAs;
 use crate::domain::{Claim, Timestamp};
@@ -73,7 +73,12 @@ impl<S: Transact> Writes for S {
         })
     }
 
-    async fn decide(&self, ruling: Ruling, by: Actor, key: Option<Keyed>) -> Result<Reply, StoreError> {
+    async fn decide(
+        &self,
+        ruling: Ruling,
+        by: Actor,
+        key: Option<KeyedReply<Stored>>,
+    ) -> Result<Answered<Stored>, StoreError> {
         work!(self, &by.workspace.clone(), (ruling, by, key), |tx, (ruling, by, key)| decide::decide(
             tx,
             ruling,
@@ -87,8 +92,8 @@ impl<S: Transact> Writes for S {
         group: Group,
         rulings: Vec<Ruling>,
         by: Actor,
-        key: Option<Keyed>,
-    ) -> Result<Reply, StoreError> {
+        key: Option<KeyedReply<DecidedGroup>>,
+    ) -> Result<Answered<DecidedGroup>, StoreError> {
         work!(self, &by.workspace.clone(), (group, rulings, by, key), |tx, (group, rulings, by, key)| {
             decide::decide_group(tx, group, rulings, by, key.as_ref())
         })

@@ -2,7 +2,7 @@
 
 use super::tx::{Answer, KeptReply, RecordedCall, Tx};
 use crate::domain::Untrusted;
-use crate::gate::store::{Actor, Keyed, NewAction, Refused, StoreError};
+use crate::gate::store::{Actor, Answered, Keyed, KeyedReply, NewAction, Refused, StoreError};
 
 /// Returns the first reply under this key if the request is the same: a body, or for a proposal its action id.
 pub(super) async fn kept(
@@ -19,6 +19,20 @@ pub(super) async fn kept(
         Some(KeptReply { is_pruned: true, .. }) => Err(Refused::RecordedAndPruned.into()),
         Some(KeptReply { answer, .. }) => Ok(Some(answer)),
     }
+}
+
+/// Returns what a request did. Keeps its reply, if it has a key, in the same transaction.
+pub(super) async fn answer<T: Send + Sync>(
+    tx: &mut dyn Tx,
+    by: &Actor,
+    key: Option<&KeyedReply<T>>,
+    done: T,
+) -> Result<Answered<T>, StoreError> {
+    if let Some(KeyedReply { key, write }) = key {
+        let body = write(&done)?;
+        tx.put_reply(by, key, Answer::Body(&body)).await?;
+    }
+    Ok(Answered::Now(done))
 }
 
 /// Stores a reply in the transaction of its request.

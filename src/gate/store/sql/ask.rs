@@ -4,14 +4,13 @@ use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
 use super::{Sql, audit, callbacks, claims, due, flows, outstanding, prune, read, tokens};
-use crate::contract::briefing::BriefingBody;
 use crate::domain::{Claim, Flows, Outstanding, PendingAction, Timestamp};
 use crate::gate::audit::{AuditHead, AuditRow};
 use crate::gate::clock::Clock;
 use crate::gate::store::ops::Transact;
 use crate::gate::store::{
-    AskedFlows, Batches, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable, Reads,
-    StoreError, Stored, Waiting,
+    AskedFlows, Batches, Briefed, Callback, Census, Changes, Checkpoint, Counts, Filter, Page, Prunable,
+    Reads, StoreError, Stored, Waiting,
 };
 use crate::gate::token::Token;
 use crate::gate::which::Which;
@@ -111,12 +110,12 @@ impl<S: Ask> Reads for S {
         ask!(self, ask, workspace, |conn, workspace| read::revision(conn, workspace))
     }
 
-    async fn briefing(&self, counts: &Counts, batches: Batches) -> Result<BriefingBody, StoreError> {
+    async fn briefing(&self, counts: &Counts, batches: Batches) -> Result<Briefed, StoreError> {
         ask!(self, ask_of_one_moment, (self, counts, batches), |conn, (store, counts, batches)| async move {
             let now = store.moment(conn).await?;
             let lapsing = due::lapsing(conn, counts, store.tools(), now).await?;
             let ran_other = due::ran_other(conn, counts, now).await?;
-            Ok(BriefingBody { lapsing, ran_other, ..outstanding::briefing(conn, counts, batches).await? })
+            Ok(Briefed { lapsing, ran_other, ..outstanding::briefing(conn, counts, batches).await? })
         })
     }
 

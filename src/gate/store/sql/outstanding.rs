@@ -4,11 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Sql, Statement, read};
-use crate::contract::briefing::{BatchBody, BriefingBody};
-use crate::contract::time;
-use crate::domain::{Outstanding, Timestamp, ToolOutstanding};
+use crate::domain::{Outstanding, Risk, Timestamp, ToolOutstanding};
 use crate::gate::store::columns::Columns;
-use crate::gate::store::{Batches, Checkpoint, Counts, StoreError, rows};
+use crate::gate::store::{Batches, Briefed, Checkpoint, Counts, OpenBatch, StoreError, rows};
 
 const BATCHES: usize = 500;
 
@@ -59,27 +57,22 @@ pub(in crate::gate::store) async fn briefing<S: Sql>(
     conn: &mut S,
     counts: &Counts,
     batches: Batches,
-) -> Result<BriefingBody, StoreError> {
+) -> Result<Briefed, StoreError> {
     let workspace = &counts.workspace;
     let revision = read::revision(conn, workspace).await?;
     let (pending, blocked, unknown) = count(conn, counts).await?;
-    let listed = match batches {
+    let batches = match batches {
         Batches::None => None,
         some => Some(oldest(conn, counts, some.most()).await?),
     };
-    Ok(BriefingBody {
-        workspace_id: workspace.clone(),
+    Ok(Briefed {
         pending: rows::number(pending),
         blocked_missions: rows::number(blocked),
         unknown: rows::number(unknown),
         lapsing: 0,
         ran_other: 0,
-        paused_at: read::paused_since(conn, workspace).await?.map(time::write),
-        truncated: listed.as_ref().map(|(_, more)| *more),
-        batches: listed.map(|(batches, _)| batches),
-        gone: None,
-        since: None,
-        claims: Vec::new(),
+        paused_at: read::paused_since(conn, workspace).await?,
+        batches,
         revision,
     })
 }
@@ -88,7 +81,7 @@ async fn oldest<S: Sql>(
     conn: &mut S,
     counts: &Counts,
     most: usize,
-) -> Result<(Vec<BatchBody>, bool), StoreError> {
+) -> Result<(Vec<OpenBatch>, bool), StoreError> {
     let asked = rows::integer(most as u64 + 1);
     let query = if counts.is_narrowed() {
         batches_of::<S>(counts, asked)
@@ -174,9 +167,9 @@ pub(in crate::gate::store) async fn checkpoints<S: Sql>(
     let mut checkpoints: Vec<Checkpoint> = Vec::new();
     let (mut places, mut known) = (HashMap::new(), HashSet::new());
     for found in &found {
-        let (id, batch): (String, BatchBody) = (found.text("checkpoint")?, batch(found)?);
+        let (id, batch) = (found.text("checkpoint")?, batch(found)?);
         let place = *places.entry(id.clone()).or_insert(checkpoints.len());
-        let mission = batch.mission_id.clone().filter(|mission| known.insert((place, mission.clone())));
+        let mission = batch.mission.clone().filter(|mission| known.insert((place, mission.clone())));
         match checkpoints.get_mut(place) {
             Some(checkpoint) => {
                 checkpoint.missions.extend(mission);
@@ -192,19 +185,19 @@ pub(in crate::gate::store) async fn checkpoints<S: Sql>(
     Ok(checkpoints)
 }
 
-fn batch(found: &dyn Columns) -> Result<BatchBody, StoreError> {
-    let risk = match found.int("risk")? {
-        0 => "low",
-        1 => "medium",
-        3 => "critical",
-        _ => "high",
+fn batch(found: &dyn Columns) -> Result<OpenBatch, StoreError> {
+    let highest_risk = match found.int("risk")? {
+        0 => Risk::Low,
+        1 => Risk::Medium,
+        3 => Risk::Critical,
+        _ => Risk::High,
     };
-    Ok(BatchBody {
-        batch_id: found.text("batch")?,
-        tool_name: found.text("tool")?,
-        mission_id: found.maybe_text("mission")?,
+    Ok(OpenBatch {
+        id: found.text("batch")?,
+        tool: found.text("tool")?,
+        mission: found.maybe_text("mission")?,
         pending: rows::number(found.int("pending")?),
-        oldest_at: time::write(Timestamp::from_millis(found.int("oldest")?)),
-        highest_risk: risk.to_owned(),
+        oldest: Timestamp::from_millis(found.int("oldest")?),
+        highest_risk,
     })
 }

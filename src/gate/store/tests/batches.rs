@@ -1,7 +1,5 @@
 //! Batches decided in several parts, or during other writes.
 
-use serde_json::Value;
-
 use super::*;
 
 /// `first` is the number of the first action.
@@ -38,20 +36,18 @@ async fn long_batch_keeps_the_order_and_decision_of_each_item() {
     let rulings: Vec<Ruling> = listed.enumerate().map(ruling).collect();
 
     let group = Group::Batch("b".to_owned());
-    let reply = shelf.store.decide_group(group, rulings.clone(), owner(), None).await.unwrap();
+    let answered = shelf.store.decide_group(group, rulings.clone(), owner(), None).await.unwrap();
 
-    let reply: Value = serde_json::from_str(&reply.body).unwrap();
-    let items = reply["items"].as_array().unwrap();
+    let Answered::Now(DecidedGroup { items, .. }) = answered else { panic!("{answered:?}") };
     assert_eq!(items.len(), rulings.len());
     for (item, ruling) in items.iter().zip(&rulings) {
-        let outcome = match (ruling.id.as_str(), &ruling.verdict) {
-            ("a7", _) => "invalid",
-            ("elsewhere" | "none", _) => "missing",
-            (_, Verdict::Reject) => "rejected",
-            _ => "approved",
-        };
-        let told = (item["pendingActionId"].as_str(), item["outcome"].as_str());
-        assert_eq!(told, (Some(ruling.id.as_str()), Some(outcome)));
+        assert_eq!(item.id, ruling.id);
+        match (ruling.id.as_str(), &ruling.verdict) {
+            ("a7", _) => assert!(matches!(item.outcome, Err(Refused::Invalid(_))), "{item:?}"),
+            ("elsewhere" | "none", _) => assert_eq!(item.outcome, Err(Refused::Missing)),
+            (_, Verdict::Reject) => assert_eq!(item.outcome, Ok(Decided::Rejected)),
+            _ => assert_eq!(item.outcome, Ok(Decided::Approved)),
+        }
     }
     let after = shelf.store.changes("w", 122, 1_000, u64::MAX).await.unwrap();
     let changed: Vec<&str> = after.rows.iter().map(|row| row.id.as_raw()).collect();

@@ -13,7 +13,7 @@ use super::sqlite::SqliteStore;
 use super::*;
 use crate::config::{GateConfig, RiskApprovals};
 use crate::contract::settle::SettleAs;
-use crate::domain::{ActionId, BatchId, Effect, Risk};
+use crate::domain::{ActionId, BatchId, Risk};
 use crate::gate::clock::Clock;
 use crate::gate::events::Events;
 use crate::gate::tests::settings;
