@@ -18,6 +18,7 @@ mod domain;
 mod fault;
 mod private;
 // Floor 1: building blocks that do not import each other.
+mod clock;
 mod config;
 mod contract;
 mod net;
@@ -50,12 +51,12 @@ pub use start::run;
 #[doc(hidden)]
 pub mod for_tests {
     pub use crate::cli::args::{Args, Command, GateCommand};
+    pub use crate::clock::now;
     pub use crate::config::{
         Dendrux, Executor, GateConfig, Limits, PostgresConfig, Retry, RiskApprovals, SourceConfig,
         SourceKind, TokenFrom, ToolConfig,
     };
     pub use crate::contract::fields::Fields;
-    pub use crate::contract::time::now;
     pub use crate::contract::tool::Language;
     pub use crate::domain::{
         ActionKey, BatchKey, Decision, EditError, Edits, Entry, FactValue, Outcome, RawJson, Refusal,

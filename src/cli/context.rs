@@ -71,7 +71,7 @@ pub(super) fn text_form(context: &Result<Vec<ContextEntry>, Problem>) -> anyhow:
 
 fn fact(fact: &Fact) -> std::io::Result<()> {
     let name = output::shown(&fact.name);
-    let at = fact.at.map_or_else(String::new, |at| format!("  ({})", time::for_people(at)));
+    let at = fact.at.map_or_else(String::new, |at| format!("  ({})", output::moment(at)));
     let lines = match &fact.value {
         FactValue::Id(id) => vec![text::identifier(id)],
         FactValue::Text(value) => text::lines(value.as_raw()),

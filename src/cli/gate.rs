@@ -12,6 +12,7 @@ use anyhow::Context as _;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
+use crate::clock;
 use crate::config::GateConfig;
 use crate::contract::action::wire_status;
 use crate::contract::audit;
@@ -147,7 +148,7 @@ async fn prune(
     keep_settled: Option<Duration>,
     who: Option<&str>,
 ) -> anyhow::Result<Exit> {
-    let now = time::now();
+    let now = clock::now();
     let before = match (&args.before, keep_settled) {
         (Some(text), _) => input::moment(text, now)?,
         (None, Some(keep)) => now.plus_millis(-i64::try_from(keep.as_millis()).unwrap_or(i64::MAX)),
@@ -164,7 +165,7 @@ async fn prune(
         1 => "1 action that was".to_owned(),
         many => format!("{many} actions that were"),
     };
-    let said = format!("pruned: {what} settled before {}", time::for_people(before));
+    let said = format!("pruned: {what} settled before {}", output::moment(before));
     output::line(&match &args.export {
         Some(path) => format!("{said}; exported to {}", path.display()),
         None => said,
@@ -192,9 +193,9 @@ async fn callbacks(gate: &Gate, args: &CallbacksArgs) -> anyhow::Result<Exit> {
     let ids = ShortIds::of(&actions);
     for callback in callbacks {
         let (state, when) = match (callback.next_at, callback.ended_at, &callback.error) {
-            (Some(next), ..) => ("waiting", format!("next try {}", time::for_people(next))),
-            (None, at, None) => ("arrived", at.map(time::for_people).unwrap_or_default()),
-            (None, at, Some(_)) => ("given up", at.map(time::for_people).unwrap_or_default()),
+            (Some(next), ..) => ("waiting", format!("next try {}", output::moment(next))),
+            (None, at, None) => ("arrived", at.map(output::moment).unwrap_or_default()),
+            (None, at, Some(_)) => ("given up", at.map(output::moment).unwrap_or_default()),
         };
         if args.json {
             output::versioned(&json!({
@@ -402,13 +403,13 @@ fn print(token: &Token, ids: &ShortIds, json: bool) -> anyhow::Result<()> {
         (output::identifier_cell(&subject, 20), output::identifier_cell(&workspace, 20));
     let state = match (token.revoked_at, token.expires_at) {
         (Some(_), _) => "revoked".to_owned(),
-        (None, Some(at)) if at <= time::now() => "expired".to_owned(),
-        (None, Some(at)) => format!("until {}", time::for_people(at)),
+        (None, Some(at)) if at <= clock::now() => "expired".to_owned(),
+        (None, Some(at)) => format!("until {}", output::moment(at)),
         (None, None) => "valid".to_owned(),
     };
     let used = token
         .last_used_at
-        .map_or_else(|| "never used".to_owned(), |at| format!("used {}", time::for_people(at)));
+        .map_or_else(|| "never used".to_owned(), |at| format!("used {}", output::moment(at)));
     let name = token.name.as_ref().map(|name| format!("  {}", output::shown(&name.as_str().into())));
     let groups = Some(token.groups.join(", ")).filter(|groups| !groups.is_empty());
     let groups = groups.map(|groups| format!("  in {}", output::shown(&groups.into())));

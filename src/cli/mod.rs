@@ -39,7 +39,7 @@ pub use list::{list, settle};
 pub use log::log;
 pub use mcp::{mcp_unwrap, mcp_wrap};
 pub use moving::move_gate;
-pub use output::{answer, complain, json, line, pipe};
+pub use output::{answer, complain, json, line, moment, pipe};
 pub use propose::{Queue, propose};
 pub use schema::schema;
 pub use show::show;

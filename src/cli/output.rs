@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde::Serialize;
 
-use crate::domain::Untrusted;
+use crate::clock;
+use crate::contract::time;
 pub(super) use crate::domain::time::short as age;
+use crate::domain::{Timestamp, Untrusted};
 use crate::inbox::Problem;
 use crate::text::{self, People, Shown};
 
@@ -19,6 +21,11 @@ pub fn line(text: &str) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
     }
+}
+
+/// Formats a time for people: local and short, or as in JSON with `--utc`.
+pub fn moment(at: Timestamp) -> String {
+    if clock::is_utc() { time::write(at) } else { time::moment(at, clock::now(), &clock::zone()) }
 }
 
 /// Returns standard output for a protocol, byte for byte.

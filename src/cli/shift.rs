@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use crate::clock;
 use crate::contract::time;
 use crate::domain::{ActionKey, DecisionKind, Minute, SourceName, Timestamp, Untrusted};
 use crate::inbox::Inbox;
@@ -57,7 +58,7 @@ pub(super) async fn shift(
     if from >= until {
         return Err(Usage("the shift ends before it begins; correct --from or --until".to_owned()).into());
     }
-    let zone = time::zone();
+    let zone = clock::zone();
     let mut counting = Counting::new(from, until, zone.clone());
     let mut minutes = Vec::new();
     if let Some(journal) = journal {

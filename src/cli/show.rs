@@ -107,7 +107,7 @@ fn sent_text(SentHere { at, reviewer, sent }: &SentHere) -> String {
     let unanswered = Outcome::Unknown { why: NO_ANSWER.into() };
     let outcome = sent.outcome.as_ref().unwrap_or(&unanswered);
     let became = report::became(outcome, edits, sent.followed.as_ref());
-    let (at, word) = (time::for_people(*at), decision.without_edits().word());
+    let (at, word) = (output::moment(*at), decision.without_edits().word());
     format!("{at}, {word}{}: {became}", by.unwrap_or_default())
 }
 
@@ -188,7 +188,7 @@ fn approvals(action: &PendingAction, people: &People) -> anyhow::Result<()> {
     output::line(&format!("{:<12}{} of {}", "approvals", approvals.given(), approvals.needed))?;
     for approval in &action.approvals {
         let what = if approval.edits.is_some() { "with these edits:" } else { "as proposed" };
-        let (by, at) = (people.called(&approval.by, usize::MAX).plain(), time::for_people(approval.at));
+        let (by, at) = (people.called(&approval.by, usize::MAX).plain(), output::moment(approval.at));
         output::line(&format!("{:<12}{by}, {at}, {what}", ""))?;
         if let Some(edits) = &approval.edits {
             behind_gutter(edits.as_json())?;
@@ -226,9 +226,9 @@ fn text_form(
     field("mission", row.mission.as_ref())?;
     field("agent", row.agent.as_ref())?;
     field("workspace", row.workspace.as_ref())?;
-    output::line(&format!("{:<12}{}", "created", time::for_people(row.created_at)))?;
+    output::line(&format!("{:<12}{}", "created", output::moment(row.created_at)))?;
     if let Some(expires) = row.expires_at {
-        output::line(&format!("{:<12}{}", "expires", time::for_people(expires)))?;
+        output::line(&format!("{:<12}{}", "expires", output::moment(expires)))?;
     }
     if let Some(by) = &row.resolved_by {
         let name = if lost { "approved by" } else { "decided by" };
@@ -236,7 +236,7 @@ fn text_form(
         output::line(&format!("{name:<12}{}{via}", people.called(by, usize::MAX).plain()))?;
     }
     if let Some(at) = row.resolved_at {
-        output::line(&format!("{:<12}{}", "decided", time::for_people(at)))?;
+        output::line(&format!("{:<12}{}", "decided", output::moment(at)))?;
     }
     approvals(action, people)?;
     field("reason", action.reason.as_ref())?;

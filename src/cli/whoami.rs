@@ -50,7 +50,7 @@ fn text_form(config: &SourceConfig, told: &Result<Option<Identity>, String>) -> 
                 several(&who.groups).map(|groups| format!(" in {groups}")),
                 who.workspace.as_ref().map(|workspace| format!(", workspace {}", output::name(workspace))),
                 several(&who.scopes).map(|scopes| format!(", may {scopes}")),
-                who.expires_at.map(|at| format!(", until {}", time::for_people(at))),
+                who.expires_at.map(|at| format!(", until {}", output::moment(at))),
             ];
             parts.into_iter().flatten().collect()
         }

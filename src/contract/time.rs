@@ -1,7 +1,5 @@
 //! Times on the wire.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use crate::domain::Timestamp;
 use jiff::civil::{DateTime, Time};
 use jiff::fmt::temporal::Pieces;
@@ -158,27 +156,6 @@ pub fn moment(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
         _ => "%Y-%m-%d %H:%M",
     };
     then.strftime(form).to_string()
-}
-
-static IN_UTC: AtomicBool = AtomicBool::new(false);
-
-/// Makes this process print times in UTC.
-pub fn use_utc() {
-    IN_UTC.store(true, Ordering::Relaxed);
-}
-
-/// Returns the zone to print times in: the system's, or UTC after [`use_utc`].
-pub fn zone() -> TimeZone {
-    if IN_UTC.load(Ordering::Relaxed) { TimeZone::UTC } else { TimeZone::system() }
-}
-
-/// Formats a time in the output of a command: a local [`moment()`], or as in JSON after [`use_utc`].
-pub fn for_people(at: Timestamp) -> String {
-    if IN_UTC.load(Ordering::Relaxed) { write(at) } else { moment(at, now(), &TimeZone::system()) }
-}
-
-pub fn now() -> Timestamp {
-    Timestamp::from_millis(Instant::now().as_millisecond())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use crate::contract::time;
+use crate::clock;
 use crate::domain::Timestamp;
 use crate::fault;
 
@@ -37,7 +37,7 @@ impl Clock {
     /// Stops the clock until `pass` is called, so that slow machines do not run into time limits.
     #[cfg(test)]
     pub(crate) fn stop(&self) {
-        let _ = self.stopped.set(time::now());
+        let _ = self.stopped.set(clock::now());
     }
 
     /// Returns `now`, the time just read from the database server, adjusted by test clocks.
@@ -63,7 +63,7 @@ impl Clock {
 }
 
 fn machine() -> Timestamp {
-    time::now().plus_millis(fault::clock_ahead())
+    clock::now().plus_millis(fault::clock_ahead())
 }
 
 #[cfg(test)]
@@ -73,10 +73,10 @@ mod tests {
     #[test]
     fn clock_follows_prompt_answers_of_the_server() {
         let clock = Clock::default();
-        let in_an_hour = time::now().plus_millis(3_600_000);
+        let in_an_hour = clock::now().plus_millis(3_600_000);
 
         clock.follow(in_an_hour, Duration::from_millis(10));
-        clock.follow(time::now(), Duration::from_mins(1));
+        clock.follow(clock::now(), Duration::from_mins(1));
 
         assert!((0..60_000).contains(&clock.now().since(in_an_hour)));
     }

@@ -26,8 +26,8 @@ use super::store::sqlite::SqliteStore;
 use super::tls::{self, Tls};
 use super::token::Uses;
 use super::tool::Tools;
+use crate::clock;
 use crate::config::{ConfigError, GateConfig, ToolConfig};
-use crate::contract::time;
 use crate::sqlite;
 
 /// Checks that a gate with this configuration could start and that clients would accept its certificate. Has no side
@@ -50,7 +50,7 @@ pub fn mistakes(config: &GateConfig) -> Vec<ConfigError> {
         found.extend(receivers::mistakes(config, tools.targets()).into_iter().map(Err));
     }
     found.push(tls(config).and_then(|tls| {
-        let outdated = tls.and_then(|tls| tls.outdated(time::now()));
+        let outdated = tls.and_then(|tls| tls.outdated(clock::now()));
         outdated.map_or(Ok(()), |why| Err(config.error(why)))
     }));
     found.into_iter().filter_map(Result::err).collect()

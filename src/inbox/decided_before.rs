@@ -2,7 +2,7 @@
 
 use super::core::Inbox;
 use super::timeouts::Wait;
-use crate::contract::time;
+use crate::clock;
 use crate::domain::{ActionKey, Decision, ListQuery, Outcome, Status, Timestamp, Untrusted};
 use crate::journal::Sent;
 
@@ -29,7 +29,7 @@ impl Inbox {
     /// Counts from the source's history, or from the journal if the source keeps none. `None` without decisions, and if
     /// they cannot be read, because no decision depends on this alone.
     pub(super) async fn decided_before(&self, of: &ActionKey, tool: &Untrusted) -> Option<DecidedBefore> {
-        let since = time::now().plus_millis(-LATELY * 24 * 60 * 60 * 1_000);
+        let since = clock::now().plus_millis(-LATELY * 24 * 60 * 60 * 1_000);
         let decided = if self.source(&of.source).ok()?.records().lists {
             self.by_source(of, tool, since).await?
         } else {

@@ -6,7 +6,7 @@ use super::core::Inbox;
 use super::pace::GRACE;
 use super::problem::Problem;
 use super::timeouts::{Wait, in_time};
-use crate::contract::time;
+use crate::clock;
 use crate::domain::{
     ActionKey, Entry, HistoryEvent, ListQuery, Outcome, SourceName, Status, Timestamp, Untrusted,
 };
@@ -70,7 +70,7 @@ impl Inbox {
         statuses: &[Status],
         next: Option<Next>,
     ) -> Listing {
-        let mut listing = Listing { at: time::now(), ..Listing::default() };
+        let mut listing = Listing { at: clock::now(), ..Listing::default() };
         let trails = next.map_or_else(|| trails(self, of, &mut listing), |next| next.0);
         let names: Vec<SourceName> = trails.iter().map(|trail| trail.source.clone()).collect();
         let read = trails.into_iter().map(|trail| filled(self, statuses, trail));

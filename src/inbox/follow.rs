@@ -12,7 +12,7 @@ use super::core::Inbox;
 use super::problem::Problem;
 use super::reconcile;
 use super::timeouts::WithTimeouts;
-use crate::contract::time;
+use crate::clock;
 use crate::domain::{
     ActionId, ActionKey, Followed, Outcome, PendingAction, Report, SourceName, Status, SubmissionId,
     Untrusted,
@@ -102,7 +102,7 @@ fn told(key: ActionKey, action: PendingAction) -> Followed {
         result: action.result,
         error: action.error,
         outcome: None,
-        at: time::now(),
+        at: clock::now(),
     }
 }
 

@@ -7,7 +7,7 @@ use super::list::Synced;
 use super::pace::GRACE;
 use super::problem::Problem;
 use super::timeouts::in_time;
-use crate::contract::time;
+use crate::clock;
 use crate::domain::{ActionKey, Entry, Timestamp, Untrusted};
 use crate::journal::Snooze;
 
@@ -52,7 +52,7 @@ impl Inbox {
         let names = self.source_names();
         let asking = names.iter().map(|name| self.sync(name, None));
         let answers = in_time(asking, GRACE, Result::is_ok).await;
-        let mut all = HandedOver { at: time::now(), ..HandedOver::default() };
+        let mut all = HandedOver { at: clock::now(), ..HandedOver::default() };
         for (name, answer) in names.iter().zip(answers) {
             match answer.unwrap_or_else(|| Err(Problem::silent(name, GRACE))) {
                 Ok(synced) => {

@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 use super::core::Inbox;
 use super::problem::{GONE, Problem};
 use super::timeouts::{Wait, WithTimeouts};
+use crate::clock;
 use crate::contract::action::Unreadable;
-use crate::contract::time;
 use crate::domain::{
     ActionId, ActionKey, Claim, Entry, IdSet, PendingAction, Revision, Row, SourceName, Timestamp, Untrusted,
 };
@@ -113,7 +113,7 @@ impl Inbox {
         let stand_ins = unreadable.iter().map(|bad| bad.stand_in().row);
         let stand_ins = stand_ins.filter(|row| !known.contains(&row.id)).map(|mut row| {
             if row.created_at == Timestamp::default() {
-                row.created_at = time::now();
+                row.created_at = clock::now();
             }
             self.entry(name, row)
         });
@@ -239,7 +239,7 @@ fn brought(
 ) -> Synced {
     let unreadable = unreadable.into_iter().map(|bad| bad.raw).collect();
     let (source, subject, claims) = (source.name().clone(), source.subject(), source.claims());
-    Synced { source, subject, claims, rows, revision, unreadable, at: time::now() }
+    Synced { source, subject, claims, rows, revision, unreadable, at: clock::now() }
 }
 
 fn key(source: &SourceName, id: ActionId) -> ActionKey {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::contract::time;
+use crate::clock;
 use crate::domain::Timestamp;
 
 /// Longest wait for the other sources once one has answered.
@@ -32,7 +32,7 @@ impl Pace {
             look: [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(2)],
             follow: (Duration::from_millis(500), Duration::from_secs(5)),
             in_flight: Duration::from_mins(2),
-            clock: time::now,
+            clock: clock::now,
         }
     }
 }

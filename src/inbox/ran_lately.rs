@@ -2,7 +2,7 @@
 
 use super::core::Inbox;
 use super::timeouts::Wait;
-use crate::contract::time;
+use crate::clock;
 use crate::domain::{ActionKey, Digest, ListQuery, Outcome, SourceName, Status, Timestamp, Untrusted};
 
 /// Milliseconds for which approved actions are remembered.
@@ -27,7 +27,7 @@ impl Inbox {
     /// Returns actions approved within a day, from the source's history or else the journal. Empty if neither can be
     /// read, because this is only a hint.
     pub async fn ran_lately(&self, source: &SourceName) -> Vec<Ran> {
-        let since = time::now().plus_millis(-DAY);
+        let since = clock::now().plus_millis(-DAY);
         let lists = self.source(source).is_ok_and(|source| source.records().lists);
         let ran = if lists { self.ran_by_source(source).await } else { self.ran_by_journal(source).await };
         ran.unwrap_or_default().into_iter().filter(|ran| ran.at >= since).collect()

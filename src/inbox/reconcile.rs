@@ -10,7 +10,7 @@ use super::lost_decisions::Lost;
 use super::problem::Problem;
 use super::submit::sent_as;
 use super::timeouts::WithTimeouts;
-use crate::contract::time;
+use crate::clock;
 use crate::domain::{
     ActionId, ActionKey, BatchKey, Binding, Entry, Outcome, PendingAction, Report, SourceName, Staged,
     Status, SubmissionId, Timestamp, Untrusted,
@@ -62,7 +62,7 @@ impl Inbox {
                     news.push(sent.key.clone());
                 }
             }
-            let next_look = learnt.open.then(|| next_look(past.begun_at, time::now()));
+            let next_look = learnt.open.then(|| next_look(past.begun_at, clock::now()));
             reconciled.push(Reconciled {
                 report: past.report(),
                 learnt: news,
@@ -85,7 +85,7 @@ impl Inbox {
                 self.journal.finish(&past.id, State::Done).await?;
             }
             if learnt.open {
-                let at = next_look(past.begun_at, time::now());
+                let at = next_look(past.begun_at, clock::now());
                 next = Some(next.map_or(at, |next| next.min(at)));
             }
         }
@@ -105,7 +105,7 @@ impl Inbox {
         let failed = items.into_iter().filter(|sent| {
             wanted.contains(&sent.key) && matches!(sent.outcome, Some(Outcome::Failed { .. }))
         });
-        let at = time::now();
+        let at = clock::now();
         Ok(failed
             .map(|sent| {
                 let Sent { decision, batch, digest, terms, .. } = sent;
@@ -214,7 +214,7 @@ fn missing(past: &SubmissionRecord, sent: &Sent, source: &WithTimeouts) -> Optio
 
 /// Returns whether its requests have arrived by now or never will.
 fn is_over(inbox: &Inbox, past: &SubmissionRecord) -> bool {
-    let age = time::now().since(past.begun_at);
+    let age = clock::now().since(past.begun_at);
     u128::from(age.unsigned_abs()) >= inbox.pace.in_flight.as_millis()
 }
 

@@ -12,7 +12,8 @@ use super::core::Inbox;
 use super::lost_decisions::Lost;
 use super::problem::Problem;
 use super::timeouts::{Wait, WithTimeouts};
-use crate::contract::{time, tool};
+use crate::clock;
+use crate::contract::tool;
 use crate::domain::{
     ActionId, ActionKey, BatchKey, Draft, Item, Outcome, PendingAction, Report, ReportLine, SourceName,
     Submission, SubmissionBatch, SubmissionId, Timestamp, Untrusted,
@@ -112,7 +113,7 @@ async fn run(
     let reviewer = inbox.reviewer_of(&submission);
     inbox.journal.begin(&submission, left_pending, reviewer.as_deref()).await?;
     fault::point("submit.kept");
-    let begun_at = time::now();
+    let begun_at = clock::now();
     let running: FuturesUnordered<_> = jobs.iter().map(|job| job.run(begun_at)).collect();
     let outcomes = all(running, |known| {
         let Some(told) = &told else { return };

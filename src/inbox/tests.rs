@@ -1,5 +1,5 @@
 use super::pace::Pace;
-use crate::contract::time;
+use crate::clock;
 use crate::domain::ActionKey;
 use crate::domain::ContextEntry;
 use crate::domain::PendingAction;
@@ -315,7 +315,7 @@ const QUICK: Pace = Pace {
     look: [Duration::ZERO, Duration::from_millis(1), Duration::from_millis(1)],
     follow: (Duration::from_millis(1), Duration::from_millis(5)),
     in_flight: Duration::from_mins(2),
-    clock: time::now,
+    clock: clock::now,
 };
 
 /// A journal's folder, which outlives its inboxes.

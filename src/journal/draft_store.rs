@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::beside::kept_filters;
 use super::state::{EditText, Journal, JournalError, Restored, Write};
 use super::{shape, snooze};
-use crate::contract::time;
+use crate::clock;
 use crate::domain::{ActionKey, Change, DecisionKind, Digest, Draft, Seen, Staged, Step};
 
 type Tx = Transaction<'static, Sqlite>;
@@ -113,7 +113,7 @@ impl Journal {
     async fn insert_desk(&self, tx: &mut Tx) -> sqlx::Result<i64> {
         sqlx::query_scalar("INSERT INTO desk (owner, used_at) VALUES ($1, $2) RETURNING id")
             .bind(&self.owner.id)
-            .bind(time::now().as_millis())
+            .bind(clock::now().as_millis())
             .fetch_one(&mut **tx)
             .await
     }
@@ -131,7 +131,7 @@ impl Journal {
         let id = match free {
             Some((id, _)) => {
                 let query =
-                    sqlx::query_scalar(sql).bind(&self.owner.id).bind(time::now().as_millis()).bind(id);
+                    sqlx::query_scalar(sql).bind(&self.owner.id).bind(clock::now().as_millis()).bind(id);
                 self.done(query.fetch_one(&mut *tx)).await?
             }
             None => self.done(self.insert_desk(&mut tx)).await?,
@@ -236,7 +236,7 @@ async fn put_step(tx: &mut Tx, desk: i64, position: usize, step: &Step) -> sqlx:
 async fn put_position(tx: &mut Tx, desk: i64, position: usize) -> sqlx::Result<()> {
     sqlx::query("UPDATE desk SET position = $1, used_at = $2 WHERE id = $3")
         .bind(i64::try_from(position).unwrap_or(i64::MAX))
-        .bind(time::now().as_millis())
+        .bind(clock::now().as_millis())
         .bind(desk)
         .execute(&mut **tx)
         .await

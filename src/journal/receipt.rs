@@ -9,7 +9,7 @@ use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool, Transaction};
 
 use super::shape;
 use super::state::{Journal, JournalError};
-use crate::contract::time;
+use crate::clock;
 use crate::domain::{ActionKey, Item, SourceName, Submission, SubmissionId, Via, chain};
 
 type Asked<'q> = sqlx::query::Query<'q, Sqlite, sqlx::sqlite::SqliteArguments>;
@@ -106,7 +106,7 @@ impl Receipt {
     fn about(kind: &str, submission: &SubmissionId, source: &SourceName, action: &str) -> Self {
         Self {
             kind: kind.to_owned(),
-            at: time::now().as_millis(),
+            at: clock::now().as_millis(),
             submission: submission.as_str().to_owned(),
             source: source.as_str().to_owned(),
             action: action.to_owned(),
@@ -188,7 +188,7 @@ pub(super) struct Begun<'a> {
 impl<'a> Begun<'a> {
     pub(super) fn now(left_pending: u64, reviewer: Option<&'a str>) -> Self {
         let left_pending = i64::try_from(left_pending).unwrap_or(i64::MAX);
-        Self { at: time::now().as_millis(), reviewer, left_pending }
+        Self { at: clock::now().as_millis(), reviewer, left_pending }
     }
 }
 

@@ -4,7 +4,7 @@ use super::receipt::Receipt;
 use super::shape::LastSeen;
 use super::state::{Journal, JournalError};
 use super::{receipt, shape};
-use crate::contract::time;
+use crate::clock;
 use crate::domain::{
     ActionId, ActionKey, BatchKey, Decision, Digest, Outcome, PendingAction, RawJson, Report, ReportLine,
     Risk, SourceName, Status, Submission, SubmissionId, Timestamp, Untrusted,
@@ -186,7 +186,7 @@ impl Journal {
             State::Done => "done",
         };
         let query = sqlx::query("UPDATE submission SET state = $1, finished_at = $2 WHERE id = $3");
-        let query = query.bind(word).bind(time::now().as_millis()).bind(id.as_str());
+        let query = query.bind(word).bind(clock::now().as_millis()).bind(id.as_str());
         self.done(query.execute(&self.database.write)).await.map(drop)
     }
 

@@ -6,8 +6,8 @@ use futures_util::StreamExt as _;
 
 use super::setup::{self, Patience};
 use super::{Connection, EventKind, Source, SourceError, Synced, answer};
+use crate::clock;
 use crate::config::SourceConfig;
-use crate::contract::time;
 use crate::domain::Check;
 use crate::net::http::{Reply, is_about_certificate, needs_https};
 
@@ -19,7 +19,7 @@ const CLOCK_LIMIT: Duration = Duration::from_secs(5);
 pub async fn clock(config: &SourceConfig) -> Option<i64> {
     let stranger = SourceConfig { token: None, headers: Vec::new(), ..config.clone() };
     let theirs = setup::http(&stranger, Patience::USUAL).ok()?.date(CLOCK_LIMIT).await?;
-    Some(theirs.as_millis() - time::now().as_millis())
+    Some(theirs.as_millis() - clock::now().as_millis())
 }
 
 impl dyn Source {

@@ -59,7 +59,8 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
         |name| std::env::var(name).ok(),
         tui::check_terminal(tui::StartView::Inbox),
     ));
-    checks.extend(notify::look(&config.notify, &notify::Undelivered::beside(&paths.journal())).await);
+    let undelivered = notify::Undelivered::beside(&paths.journal());
+    checks.extend(notify::look(&config.notify, &undelivered, cli::moment).await);
     // Runs before doctor starts a gate, because hooks need one that is already running.
     if let Ok(folder) = std::env::current_dir() {
         checks.extend(hook::check(&folder, |name| std::env::var_os(name).map(PathBuf::from)).await);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::cli::args::{ListArgs, LogArgs, ProposeArgs, WhoamiArgs};
 use crate::cli::{self, Exit, Queue};
+use crate::clock;
 use crate::config::paths::Paths;
 use crate::config::{Config, NamedFilter, SourceConfig, SourceKind, TokenFrom};
-use crate::contract::time;
 use crate::domain::{Risks, SourceName, Via};
 use crate::inbox::Inbox;
 use crate::journal::{self, Journal, JournalError};
@@ -48,7 +48,7 @@ pub(super) async fn list(paths: &Paths, args: &ListArgs) -> anyhow::Result<Exit>
         open(paths).await?
     };
     let saved = saved_filters(&open.config, paths);
-    let end = cli::list(open.inbox(), args, &saved, time::now()).await;
+    let end = cli::list(open.inbox(), args, &saved, clock::now()).await;
     open.close(end).await
 }
 
@@ -120,7 +120,7 @@ pub(super) async fn log(paths: &Paths, args: &LogArgs) -> anyhow::Result<Exit> {
         Some(journal) if !args.reads_receipts() => asked_for_news(paths, journal).await,
         _ => None,
     };
-    let end = cli::log(journal.as_ref(), inbox.as_ref(), args, time::now()).await;
+    let end = cli::log(journal.as_ref(), inbox.as_ref(), args, clock::now()).await;
     if let Some(journal) = journal {
         journal.close().await;
     }

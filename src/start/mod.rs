@@ -8,9 +8,9 @@ use clap::Parser as _;
 
 use crate::cli::args::{Args, Command, ConfigCommand, DecideArgs, GateCommand};
 use crate::cli::{self, Exit, Usage};
+use crate::clock;
 use crate::config::paths::Paths;
 use crate::config::{Config, ConfigError};
-use crate::contract::time;
 use crate::gate::GateError;
 use crate::inbox::notify::NotifyError;
 use crate::private;
@@ -44,9 +44,7 @@ pub fn run() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let args = Args::parse();
-    if args.utc {
-        time::use_utc();
-    }
+    clock::use_utc(args.utc);
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     // The screen is drawn on this thread, and lists are parsed on others. More workers help only a gate with many
     // agents.
@@ -189,7 +187,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
 
 async fn decide(paths: &Paths, args: &DecideArgs) -> anyhow::Result<Exit> {
     let open = headless::open(paths).await?;
-    let end = cli::decide(open.inbox(), args, time::now()).await;
+    let end = cli::decide(open.inbox(), args, clock::now()).await;
     open.close(end).await
 }
 

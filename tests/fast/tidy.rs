@@ -8,6 +8,7 @@ use std::path::PathBuf;
 const FLOORS: &[(&str, usize)] = &[
     ("domain", 0),
     ("text", 1),
+    ("clock", 1),
     ("config", 1),
     ("net", 1),
     ("sqlite", 1),
@@ -89,6 +90,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("fuzz", 110),
     ("private", 89),
     ("fault", 67),
+    ("clock", 16),
 ];
 
 pub(super) struct Source {
@@ -286,7 +288,7 @@ fn features_do_no_io() {
                 "std::fs",
                 "Instant::now",
                 "SystemTime",
-                "time::now",
+                "clock::now",
                 "mpsc",
                 "std::env",
             ] {

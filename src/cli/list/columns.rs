@@ -23,7 +23,7 @@ impl Row<'_> {
     }
 
     fn time(&self, at: Option<Timestamp>) -> Shown {
-        let write: fn(Timestamp) -> String = if self.is_plain() { time::write } else { time::for_people };
+        let write: fn(Timestamp) -> String = if self.is_plain() { time::write } else { output::moment };
         at.map(|at| Shown::ours(write(at))).unwrap_or_default()
     }
 

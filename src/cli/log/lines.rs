@@ -112,7 +112,7 @@ pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
     let column = |name, most, cell: Cell| Column { name, most, cell };
     [
         column("at", 24, |row| {
-            let write: fn(Timestamp) -> String = if row.is_plain() { time::write } else { time::for_people };
+            let write: fn(Timestamp) -> String = if row.is_plain() { time::write } else { output::moment };
             Shown::ours(write(row.line.at))
         }),
         column("decision", 8, |row| {

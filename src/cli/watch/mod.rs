@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior};
 
+use crate::clock;
 use crate::config::Watch;
-use crate::contract::time;
 use crate::domain::SourceName;
 use crate::inbox::Inbox;
 use crate::inbox::figures::{Board, BoardRequest, Figures, Happening};
@@ -88,7 +88,8 @@ async fn settle_open(inbox: Inbox) {
             }
         };
         // Another run may leave a decision open meanwhile.
-        let wait = next.map_or(LOOK, |at| Duration::from_millis(at.since(time::now()).max(0).unsigned_abs()));
+        let wait =
+            next.map_or(LOOK, |at| Duration::from_millis(at.since(clock::now()).max(0).unsigned_abs()));
         tokio::time::sleep(wait.min(LOOK)).await;
     }
 }

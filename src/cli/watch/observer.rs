@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
-use crate::contract::time;
+use crate::clock;
 use crate::domain::{Flows, Minute, Revision, SourceName};
 use crate::inbox::figures::{Board, BoardRequest, Figures};
 use crate::inbox::{Connection, Event, EventKind, GRACE, Inbox, Problem, Synced};
@@ -59,7 +59,7 @@ impl Observer {
         let (answer, answers) = mpsc::channel(64);
         let asked = |name: &SourceName| Asked { name: name.clone(), connecting: true, ..Asked::default() };
         let sources = names.iter().map(asked).collect();
-        let (events, now) = (inbox.watch(), time::now());
+        let (events, now) = (inbox.watch(), clock::now());
         let kept = Minute::of(now);
         let problems = Problems::new();
         let mut this = Self { inbox, figures, window, sources, problems, events, answers, answer, kept };
@@ -79,7 +79,7 @@ impl Observer {
     }
 
     pub(super) fn board(&self, ask: BoardRequest) -> Board {
-        self.figures.board(ask, time::now())
+        self.figures.board(ask, clock::now())
     }
 
     /// Returns whether any source has listed its actions.
@@ -128,14 +128,14 @@ impl Observer {
     /// Does what is due with time alone. Called regularly.
     pub(super) async fn minute(&mut self) {
         self.ask_counts();
-        if Minute::of(time::now()) != self.kept {
+        if Minute::of(clock::now()) != self.kept {
             self.keep().await;
         }
     }
 
     /// Writes minutes to the journal.
     pub(super) async fn keep(&mut self) {
-        let now = time::now();
+        let now = clock::now();
         self.kept = Minute::of(now);
         let minutes = self.figures.take_unkept(now);
         if let Err(problem) = self.inbox.keep_minutes(&minutes).await {
@@ -145,7 +145,7 @@ impl Observer {
 
     fn hear(&mut self, event: &Event) {
         let Some(source) = self.sources.iter_mut().find(|source| source.name == event.source) else { return };
-        self.figures.event(event, time::now());
+        self.figures.event(event, clock::now());
         let news = match &event.kind {
             EventKind::Connection(connection) => {
                 source.connecting = *connection == Connection::Connecting;
@@ -163,7 +163,7 @@ impl Observer {
     }
 
     fn learn(&mut self, answer: Answer) {
-        let now = time::now();
+        let now = clock::now();
         match answer {
             Answer::Synced(name, answer) => {
                 match &*answer {
@@ -220,7 +220,7 @@ impl Observer {
 
     /// Requests the sources' own counts when they are due.
     fn ask_counts(&mut self) {
-        let now = time::now();
+        let now = clock::now();
         for source in &mut self.sources {
             if source.counting || !self.inbox.records(&source.name).flows {
                 continue;

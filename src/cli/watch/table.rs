@@ -1,7 +1,6 @@
 //! The board as a table.
 
 use crate::config::Targets;
-use crate::contract::time;
 use crate::inbox::figures::cells::{self, Figure};
 use crate::inbox::figures::{Board, SourceBoard, Standing, words};
 use crate::text::Shown;
@@ -14,7 +13,7 @@ use crate::cli::output::{self, problem};
 const NAME: usize = 40;
 
 pub(super) fn print(board: &Board, problems: &Problems, targets: Targets) -> anyhow::Result<()> {
-    for line in lines(board, targets, &time::for_people(board.at)) {
+    for line in lines(board, targets, &output::moment(board.at)) {
         output::line(&line)?;
     }
     for why in board.sources.iter().filter_map(|source| problems.get(&source.name)) {

@@ -1,8 +1,7 @@
 //! Checks whether the rules would work, without sending anything.
 
 use crate::config::{NotifyRule, NotifyTo};
-use crate::contract::time;
-use crate::domain::Check;
+use crate::domain::{Check, Timestamp};
 use crate::program;
 
 use super::hook::Hook;
@@ -20,7 +19,11 @@ pub async fn mistakes(rules: &[NotifyRule]) -> Vec<String> {
 }
 
 /// Checks every rule for `placet doctor`, and reports rules whose last notice was not delivered.
-pub async fn look(rules: &[NotifyRule], undelivered: &Undelivered) -> Vec<Check> {
+pub async fn look(
+    rules: &[NotifyRule],
+    undelivered: &Undelivered,
+    moment: fn(Timestamp) -> String,
+) -> Vec<Check> {
     const WHAT: &str = "notify";
     const ADVICE: &str = "look at the receiver and at placet.log; this goes when a notice gets through";
     let failures = undelivered.read();
@@ -29,10 +32,7 @@ pub async fn look(rules: &[NotifyRule], undelivered: &Undelivered) -> Vec<Check>
         checks.push(match one(rule).await {
             Ok(()) => match failures.get(&rule.to_string()) {
                 Some((at, why)) => {
-                    let found = format!(
-                        "{rule}: its last notice, {}, was not delivered: {why}",
-                        time::for_people(*at)
-                    );
+                    let found = format!("{rule}: its last notice, {}, was not delivered: {why}", moment(*at));
                     Check::warn(WHAT, found, ADVICE)
                 }
                 None => Check::good(WHAT, rule.to_string()),

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
+use crate::clock;
 use crate::config::{TokenFrom, Webhook, WebhookForm};
-use crate::contract::time;
 use crate::inbox::notices::Notice;
 use crate::net::http::HttpError;
 use crate::net::post::Targets;
@@ -97,7 +97,7 @@ impl Hook {
 impl Message<'_> {
     async fn post(&self) -> Result<(), Failed> {
         let headers = match &self.signed {
-            Some((key, id)) => key.headers(id, time::now().as_millis() / 1_000, &self.body).to_vec(),
+            Some((key, id)) => key.headers(id, clock::now().as_millis() / 1_000, &self.body).to_vec(),
             None => vec![("content-type", "application/json".to_owned())],
         };
         match self.targets.notify(self.url, &headers, self.body.clone(), LIMIT).await {

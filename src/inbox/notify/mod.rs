@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::clock;
 use crate::config::{Config, NotifyRule, NotifyTo};
-use crate::contract::time;
 use crate::program::{self, How, Late};
 
 use super::figures::Board;
@@ -106,7 +106,7 @@ impl Channels {
             }
             if let Some(undelivered) = undelivered {
                 let (rule, failed) = (way.name.clone(), told.as_ref().err().cloned());
-                let note = move || undelivered.note(&rule, failed.as_deref(), time::now());
+                let note = move || undelivered.note(&rule, failed.as_deref(), clock::now());
                 // A failure to record it does not change the result.
                 drop(tokio::task::spawn_blocking(note).await);
             }

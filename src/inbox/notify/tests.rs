@@ -13,8 +13,10 @@ use tokio::sync::mpsc;
 
 use super::hook::Hook;
 use super::*;
+use crate::clock;
 use crate::config::paths::Paths;
 use crate::config::{NotifyOn, TokenFrom, Webhook, WebhookForm};
+use crate::contract::time;
 use crate::domain::{ActionId, ActionKey, AlertKind, Queue, SourceName, Timestamp, Untrusted};
 use crate::inbox::Connection;
 use crate::inbox::figures::{
@@ -85,7 +87,7 @@ fn is_signed(headers: &HeaderMap, body: &str) -> bool {
     let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
     mac.update(format!("{}.{}.{body}", header("webhook-id"), header("webhook-timestamp")).as_bytes());
     let seconds: i64 = header("webhook-timestamp").parse().unwrap();
-    let now = time::now().as_millis() / 1_000;
+    let now = clock::now().as_millis() / 1_000;
     let given = header("webhook-signature");
     let given = BASE64_STANDARD.decode(given.strip_prefix("v1,").unwrap()).unwrap();
     (now - 60..=now).contains(&seconds) && mac.verify_slice(&given).is_ok()
@@ -206,7 +208,7 @@ async fn private_receiver_must_be_allowed() {
         config("[[notify]]\non = [\"failed\"]\nto = \"command\"\ncommand = [\"no-such-program-here\"]")
             .notify;
     assert!(mistakes(&program).await[0].contains("give its full path in command"));
-    let looked = look(&program, &kept()).await;
+    let looked = look(&program, &kept(), time::write).await;
     assert_eq!((looked[0].what, looked[0].verdict), ("notify", crate::domain::Verdict::Bad));
 }
 
@@ -301,13 +303,13 @@ async fn doctor_names_a_rule_until_it_delivers() {
     };
 
     assert!(tell().await.is_err());
-    let found = look(&rules, &kept_in(folder.path())).await.remove(0);
+    let found = look(&rules, &kept_in(folder.path()), time::write).await.remove(0);
     assert_eq!(found.verdict, crate::domain::Verdict::Warn);
     assert!(found.found.starts_with("notify rule 1 (command, line 1): its last notice, "), "{}", found.found);
     assert!(found.found.contains("was not delivered: the command failed"), "{}", found.found);
     std::fs::write(there, "").unwrap();
     assert_eq!(tell().await, Ok(()));
-    let found = look(&rules, &kept_in(folder.path())).await.remove(0);
+    let found = look(&rules, &kept_in(folder.path()), time::write).await.remove(0);
     assert_eq!(found.verdict, crate::domain::Verdict::Good);
 }
 

@@ -1,6 +1,7 @@
 //! Settled actions of several sources in one list.
 
 use super::*;
+use crate::clock;
 use crate::domain::HistoryEvent;
 
 fn lists(source: &Fake, pages: &[&[(&str, i64)]]) {
@@ -130,7 +131,7 @@ async fn earlier_decisions_are_counted_from_the_sources_history() {
     let over = |id: &str, tool: &str, status: Status, days: i64| {
         let mut row = action::read_row(&text(id, r#""status":"failed""#)).unwrap();
         (row.tool, row.status) = (tool.into(), status);
-        row.resolved_at = Some(time::now().plus_millis(-days * 86_400_000 - 1_000));
+        row.resolved_at = Some(clock::now().plus_millis(-days * 86_400_000 - 1_000));
         row
     };
     let rows = vec![
@@ -195,7 +196,7 @@ async fn recent_approvals_come_from_the_source_or_the_journal() {
     let over = |id: &str, status: Status, hours: i64| {
         let mut row = action::read_row(&text(id, r#""status":"failed""#)).unwrap();
         row.status = status;
-        row.resolved_at = Some(time::now().plus_millis(-hours * 3_600_000));
+        row.resolved_at = Some(clock::now().plus_millis(-hours * 3_600_000));
         row
     };
     let rows = vec![over("1", Status::Executed, 1), over("2", Status::Executed, 25)];

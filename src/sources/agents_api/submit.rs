@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::client::{AgentsApi, RESOLVE_LIMIT};
 use super::site;
+use crate::clock;
 use crate::contract::fields::Fields;
-use crate::contract::time;
 use crate::domain::{
     Decision, Item, Outcome, PendingAction, RawJson, Status, SubmissionBatch, Untrusted, json,
 };
@@ -62,7 +62,7 @@ impl Sending<'_> {
 
     fn ended(&self, status: Status, result: Option<RawJson>, error: Option<Untrusted>) -> PendingAction {
         let mut action = self.action.clone();
-        let now = time::now();
+        let now = clock::now();
         action.executed_at = self.approves().then_some(now);
         (action.row.status, action.result, action.error) = (status, result, error);
         (action.row.resolved_at, action.row.resolved_by) = (Some(now), Some(self.resolver.clone()));
@@ -113,7 +113,7 @@ impl AgentsApi {
         };
         Ok(match &action {
             action if !action.row.status.is_pending() => Err(skipped(&action.row)),
-            action if action.row.has_expired(time::now()) => {
+            action if action.row.has_expired(clock::now()) => {
                 Err(Outcome::Skipped { status: Some(Status::Expired), by: None })
             }
             action if action.digest() != item.digest || action.terms != item.terms => Err(failed(CHANGED)),

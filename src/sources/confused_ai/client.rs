@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::wire;
-use crate::contract::time;
+use crate::clock;
 use crate::domain::{
     ActionId, Capabilities, Note, Notes, On, PendingAction, ReasonRule, Row, SourceName, Timestamp,
 };
@@ -74,7 +74,7 @@ impl ConfusedAi {
         let expiries =
             actions.iter().flatten().filter_map(|it| Some((it.row.id.clone(), it.row.expires_at?)));
         let mut known = self.expiries.lock().unwrap_or_else(PoisonError::into_inner);
-        let long_ago = time::now().plus_millis(-EXPIRED_FOR);
+        let long_ago = clock::now().plus_millis(-EXPIRED_FOR);
         known.retain(|_, at| *at > long_ago);
         known.extend(expiries);
         drop(known);

@@ -1,7 +1,7 @@
 //! Health checks of rules that the service does not enforce.
 
 use super::client::ConfusedAi;
-use crate::contract::time;
+use crate::clock;
 use crate::domain::Check;
 use crate::sources::{SourceError, Synced};
 
@@ -33,7 +33,7 @@ pub(super) fn list(listed: &Result<Synced, SourceError>) -> Option<Check> {
         }
         Err(_) => return None,
     };
-    let now = time::now();
+    let now = clock::now();
     let (expired, pending): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.has_expired(now));
     let found = match expired.len() {
         0 => return None,

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::client::{ConfusedAi, ROOT};
 use super::wire;
+use crate::clock;
 use crate::contract::error;
-use crate::contract::time;
 use crate::domain::{ActionId, Decision, Item, Outcome, PendingAction, Status, SubmissionBatch};
 use crate::net::http::Reply;
 use crate::net::url;
@@ -45,7 +45,7 @@ impl ConfusedAi {
         let (before, found) = (&before, &found);
         let send = async |item: &Item| match found.get(&item.id) {
             Some(action) => self.send_one(&Fresh { item, action }).await,
-            None if before.get(&item.id).is_some_and(|at| *at <= time::now()) => Ok(failed(EXPIRED)),
+            None if before.get(&item.id).is_some_and(|at| *at <= clock::now()) => Ok(failed(EXPIRED)),
             None => Ok(self.settled(&item.id)),
         };
         send_each(batch.items(), 1, send).await
@@ -152,7 +152,7 @@ impl ConfusedAi {
 fn refused(item: &Item, action: &PendingAction) -> Option<Outcome> {
     match action {
         action if !action.row.status.is_pending() => Some(skipped(&action.row)),
-        action if action.row.has_expired(time::now()) => Some(failed(EXPIRED)),
+        action if action.row.has_expired(clock::now()) => Some(failed(EXPIRED)),
         action if action.digest() != item.digest || action.terms != item.terms => Some(failed(CHANGED)),
         _ => None,
     }

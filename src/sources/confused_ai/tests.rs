@@ -1,8 +1,8 @@
 //! The source against a fake service that behaves like the measured 2.4.0.
 
 use super::*;
+use crate::clock;
 use crate::config::{Auth, SourceKind, TokenFrom};
-use crate::contract::time;
 use crate::domain::Timestamp;
 use crate::domain::{
     ActionKey, BatchKey, Decision, Edits, Outcome, RawJson, Refusal, Staged, Status, SubmissionId, Verdict,
@@ -37,7 +37,7 @@ fn frozen(
         loaded.insert(key, action.clone());
     }
     let staged = staged.iter().map(|(key, staged)| (key, staged));
-    let frozen = freeze(SubmissionId::new("s"), staged, &loaded, |_| 0, time::now());
+    let frozen = freeze(SubmissionId::new("s"), staged, &loaded, |_| 0, clock::now());
     frozen.map(|submission| submission.batches().to_vec())
 }
 

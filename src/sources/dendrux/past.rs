@@ -10,8 +10,8 @@ use super::client::{Dendrux, Road};
 use super::log::{self, CallRun, Pause, Run};
 use super::turn::{Call, Question, Turn, Waits};
 use super::wire::{self, Decided};
+use crate::clock;
 use crate::contract::action::Unreadable;
-use crate::contract::time;
 use crate::domain::{PendingAction, RawJson, Status, Timestamp};
 use crate::sources::{Full, SourceError};
 
@@ -68,7 +68,7 @@ impl Dendrux {
         };
         let ours = self.memory.ours.get(&place.id());
         let fate = record.fate(place.call.as_deref(), ours);
-        Some(match fate.or_else(|| unwritten(record.went_on(), time::now())) {
+        Some(match fate.or_else(|| unwritten(record.went_on(), clock::now())) {
             Some(fate) => Ok(told(action, fate, decided)),
             None => Err(Unreadable::under(Some(action.row.id), UNTOLD, turn.raw.as_str().into())),
         })

@@ -15,8 +15,8 @@ use super::{
     Abilities, EventKind, Full, OpenError, Outcomes, PagesEnd, Source, SourceError, SourceInfo, Synced,
     signals,
 };
+use crate::clock;
 use crate::config::SourceConfig;
-use crate::contract::time;
 use crate::domain::{
     ActionId, Check, Claim, Decision, PendingAction, Revision, Row, SourceName, SubmissionBatch, Untrusted,
     merge,
@@ -127,7 +127,7 @@ impl Source for PendingActions {
             self.ask_me().await?;
         }
         let mut found = self.read(ids).await?;
-        let now = time::now();
+        let now = clock::now();
         for action in found.iter_mut().flatten().filter(|_| !self.is_gate()) {
             if orphans::mark(&mut action.row, now) {
                 action.error = Some(orphans::WHY.into());

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use super::client::PendingActions;
 use super::wire;
-use crate::contract::time;
+use crate::clock;
 use crate::domain::{Row, Status, Timestamp};
 
 /// Milliseconds after which an approval that has not run is reported.
@@ -19,7 +19,7 @@ impl PendingActions {
     /// Lists orphaned approvals. Returns the last known ones if the backend does not answer.
     pub(super) async fn orphans(&self) -> Vec<Row> {
         let kept = || self.orphans.lock().unwrap_or_else(PoisonError::into_inner);
-        let (now, asked_at) = (time::now(), kept().0);
+        let (now, asked_at) = (clock::now(), kept().0);
         if now.since(asked_at) >= EVERY {
             kept().0 = now;
             if let Ok(approved) = self.pages(&[("status", "approved")], wire::row).await {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::World;
+use crate::clock;
 use crate::contract::action::Unreadable;
-use crate::contract::time;
 use crate::domain::{
     ActionId, ActionKey, BatchKey, Decision, Outcome, PendingAction, Refusal, Row, Staged, Submission,
     SubmissionId, Untrusted, freeze,
@@ -60,7 +60,7 @@ impl Desk {
 
     /// Freezes all decisions, or returns why they are refused.
     pub(super) fn freeze_all(&self, decided: &[(PendingAction, Decision)]) -> Result<Submission, Refusal> {
-        let now = time::now();
+        let now = clock::now();
         let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
         for (action, decision) in decided {
             let source = self.source.name().clone();

@@ -11,8 +11,8 @@ use async_trait::async_trait;
 
 use super::setup::{self, Patience};
 use super::{Abilities, Full, OpenError, Outcomes, Source, SourceError, SourceInfo, Synced};
+use crate::clock;
 use crate::config::{self, SourceConfig, SourceKind};
-use crate::contract::time;
 use crate::domain::{ActionId, Check, Decision, PendingAction, Revision, SourceName, SubmissionBatch};
 use client::{Clock, Warden};
 use names::Names;
@@ -38,7 +38,7 @@ mod wire;
 pub(super) use tests::world;
 
 pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, OpenError> {
-    open_at(config, patience, Clock(Arc::new(time::now)))
+    open_at(config, patience, Clock(Arc::new(clock::now)))
 }
 
 fn open_at(config: &SourceConfig, patience: Patience, clock: Clock) -> Result<Arc<dyn Source>, OpenError> {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::clock;
 use crate::config::{Claiming, Config, Density, Glyphs};
-use crate::contract::time;
 use crate::tui::chrome::theme::Depth;
 use crate::tui::dashboard::state::StartView;
 use crate::tui::queue::filter_state::Triage;
@@ -54,7 +54,7 @@ impl Settings {
             keymap: Keymap::new(&config.keys)?,
             glyphs: if ui.low_bandwidth { Glyphs::Ascii } else { ui.glyphs },
             density: ui.density,
-            zone: time::zone(),
+            zone: clock::zone(),
             stale_after: watch.targets.stale_after,
             poll: watch.targets.poll,
             targets: watch.targets,

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::clock;
 use crate::contract::time;
 use crate::domain::{ActionId, json};
 use crate::sources::tests::Faults;
@@ -119,7 +120,7 @@ impl Kept {
 
     pub(super) fn has_expired(&self) -> bool {
         let text = json::decode(&self.expires_at).text.into_owned();
-        time::read(&text).is_some_and(|at| at <= time::now())
+        time::read(&text).is_some_and(|at| at <= clock::now())
     }
 }
 
@@ -139,7 +140,7 @@ impl Site {
     pub(super) fn put(&self, change: impl FnOnce(&mut Kept)) -> ActionId {
         let mut books = self.books();
         let id = format!("act_{}", books.actions.len());
-        let expires_at = time::write(time::now().plus_millis(60 * 60 * 1_000)).replace('Z', "+00:00");
+        let expires_at = time::write(clock::now().plus_millis(60 * 60 * 1_000)).replace('Z', "+00:00");
         let mut kept = Kept {
             head: format!(r#""summary":"Publish post {id}","preview":{{"title":"{id}"}},"#),
             id: id.clone(),

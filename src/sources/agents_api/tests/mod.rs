@@ -2,9 +2,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::clock;
 use crate::config::{AgentsApi as Settings, Auth, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::action::Unreadable;
-use crate::contract::time;
 use crate::domain::{
     ActionId, ActionKey, BatchKey, Decision, Outcome, PendingAction, Refusal, Row, Staged, Status,
     SubmissionBatch, SubmissionId, Untrusted, freeze,
@@ -75,12 +75,12 @@ impl Desk {
             let source = self.source.name().clone();
             let key = ActionKey { source: source.clone(), id: (*id).clone() };
             let batch = BatchKey::Batch(source, action.row.batch.clone().unwrap());
-            let (digest, terms, at) = (Some(action.digest()), action.terms, time::now());
+            let (digest, terms, at) = (Some(action.digest()), action.terms, clock::now());
             staged.push((key.clone(), Staged { decision: decision.clone(), batch, digest, terms, at }));
             loaded.insert(key, action);
         }
         let staged = staged.iter().map(|(key, staged)| (key, staged));
-        let frozen = freeze(SubmissionId::new("sub"), staged, &loaded, |_| 0, time::now());
+        let frozen = freeze(SubmissionId::new("sub"), staged, &loaded, |_| 0, clock::now());
         frozen.map(|submission| submission.batches().to_vec())
     }
 

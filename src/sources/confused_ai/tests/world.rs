@@ -12,6 +12,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 
+use crate::clock;
 use crate::config::{SourceConfig, SourceKind};
 use crate::contract::fields::Fields;
 use crate::contract::time;
@@ -117,7 +118,7 @@ impl Kept {
 
     fn decide(&mut self, approve: bool, comment: Option<String>, by: Option<String>) {
         self.status = if approve { "approved" } else { "rejected" };
-        (self.comment, self.by, self.at) = (comment, by, Some(time::now()));
+        (self.comment, self.by, self.at) = (comment, by, Some(clock::now()));
         self.taken += 1;
     }
 }
@@ -157,7 +158,7 @@ impl Service {
     pub(super) fn put(&self, arguments: &str, odd: bool) -> ActionId {
         let mut books = self.office.books();
         let n = books.kept.len();
-        let expires_at = time::now().plus_millis(30 * 60 * 1_000);
+        let expires_at = clock::now().plus_millis(30 * 60 * 1_000);
         let (id, run) = (format!("req-{n}"), format!("run-{}", n / 3));
         let (arguments, status) = (arguments.to_owned(), "pending");
         let (comment, by, at, taken) = (None, None, None, 0);
@@ -181,7 +182,7 @@ impl Service {
     }
 
     pub(super) fn expires_in(&self, id: &ActionId, millis: i64) {
-        self.with_kept(id, |kept| kept.expires_at = time::now().plus_millis(millis));
+        self.with_kept(id, |kept| kept.expires_at = clock::now().plus_millis(millis));
     }
 
     pub(super) fn twist(&self, twist: Twist) {
@@ -240,7 +241,7 @@ async fn meet(State(office): State<Arc<Office>>, request: Request, next: Next) -
 
 async fn list(State(office): State<Arc<Office>>) -> Response {
     let books = office.books();
-    let now = time::now();
+    let now = clock::now();
     let shown = |kept: &&Kept| {
         (kept.status == "pending" || books.torn) && (office.store == Store::Memory || kept.expires_at > now)
     };

@@ -5,7 +5,7 @@ use futures_util::StreamExt as _;
 use super::house::{Call, Kind, Run, Verdicts, client, free, gated};
 use super::world::Reached;
 use super::*;
-use crate::contract::time;
+use crate::clock;
 use crate::domain::{Briefing, Fact, FactValue, Status, Together, Verdict};
 use crate::net::testing::serve;
 use crate::sources::dendrux::past::{SILENT, UNTOLD};
@@ -191,7 +191,7 @@ async fn outcome_is_known_only_to_its_sender_until_written() {
         run.status = "running".to_owned();
         run.rows.clear();
         run.events.truncate(run.pause() + 2);
-        run.since = Some(time::now().plus_millis(-60_000));
+        run.since = Some(clock::now().plus_millis(-60_000));
     });
 
     assert_eq!(get(&ours, &ids[0]).await.row.status, Status::Running);
@@ -297,7 +297,7 @@ async fn call_decided_a_moment_ago_is_running_with_its_input() {
             run.status = "running".to_owned();
             run.rows.clear();
             run.events.truncate(run.pause() + 2);
-            run.since = Some(time::now());
+            run.since = Some(clock::now());
         });
 
         let action = get(&source, &id).await;
@@ -317,7 +317,7 @@ async fn rejection_of_a_moment_ago_is_waited_for() {
         let call = run.calls[0].id.clone();
         run.decide(&Verdicts::Each([(call, (false, Some("too dear".to_owned())))].into()), false);
         run.status = "running".to_owned();
-        run.since = Some(time::now());
+        run.since = Some(clock::now());
         (run.events.split_off(run.pause() + 2), std::mem::take(&mut run.rows))
     });
     let (events, rows) = written.unwrap();

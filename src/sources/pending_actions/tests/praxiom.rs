@@ -1,7 +1,9 @@
 //! Praxiom keeps no reason, compares nothing, and answers a batch with three counts.
 
 use super::*;
+use crate::clock;
 use crate::config::Praxiom;
+use crate::contract::time;
 use crate::domain::Binding;
 use crate::domain::ReasonRule;
 
@@ -175,7 +177,7 @@ async fn gate_reports_its_tools_and_praxiom_is_not_asked() {
 async fn approval_that_never_ran_is_unknown_after_ten_minutes() {
     let decided = |id: &str, ago: i64| {
         let text = fake::text(id, INPUT, "approved");
-        let at = time::write(time::now().plus_millis(-ago * 1_000));
+        let at = time::write(clock::now().plus_millis(-ago * 1_000));
         format!(r#"{},"resolvedAt":"{at}"}}"#, text.strip_suffix('}').unwrap())
     };
     let praxiom = Backend::default();

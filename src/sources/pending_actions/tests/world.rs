@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::fake;
+use crate::clock;
 use crate::config::{Praxiom, SourceKind};
 use crate::contract::time;
 use crate::domain::{ActionId, DecisionKind, Edits, RawJson, Timestamp, merge};
@@ -101,14 +102,14 @@ impl Kept {
 
     /// Expires the action if its time has passed.
     fn settle_time(&mut self) {
-        if self.status == "pending" && self.expires_at.is_some_and(|at| at <= time::now()) {
+        if self.status == "pending" && self.expires_at.is_some_and(|at| at <= clock::now()) {
             self.status = "expired".to_owned();
         }
     }
 
     fn decide(&mut self, approve: bool, edits: Option<&str>, said: Option<String>, by: &str) {
         self.status = if approve { "approved" } else { "rejected" }.to_owned();
-        self.at = Some(time::now());
+        self.at = Some(clock::now());
         self.by = Some(by.to_owned());
         self.said = said;
         self.effective = approve.then(|| match edits {
@@ -134,7 +135,7 @@ impl Office {
     fn put(&self, input: String, odd: &'static str) -> ActionId {
         let mut books = self.books();
         let id = format!("pa-{}", books.actions.len());
-        let expires_at = (self.dialect == Dialect::Gate).then(|| time::now().plus_millis(60 * 60 * 1_000));
+        let expires_at = (self.dialect == Dialect::Gate).then(|| clock::now().plus_millis(60 * 60 * 1_000));
         books.actions.push(Kept {
             id: id.clone(),
             batch: self.batched.then_some("m:write/note"),

@@ -1,6 +1,7 @@
 //! The course of an accepted decision.
 
 use super::*;
+use crate::contract::time;
 
 #[tokio::test]
 async fn queued_decision_hides_its_row_for_half_a_minute() {
