@@ -24,6 +24,7 @@ use crate::gate::{AuditHead, Gate, NewToken, OpenApproval, Scope, Token, Unknown
 
 use crate::private;
 use crate::sqlite;
+use crate::text;
 
 use super::args::{
     AuditCommand, CallbacksArgs, OwnerCommand, PauseArgs, PruneArgs, SettleArgs, TokenCommand,
@@ -126,8 +127,7 @@ async fn settle(gate: &Gate, args: SettleArgs, who: &str) -> anyhow::Result<Exit
     let found = gate.ids_beginning(&args.id, 20).await?;
     let id = one_of(&args.id, &found)?.unwrap_or(&args.id);
     let action = gate.settle(id, args.how, args.reason, who).await?;
-    let now = output::cell(&action.row.status.word(), 20);
-    output::line(&format!("it is {} now", now.trim_end()))?;
+    output::line(&format!("it is {} now", text::status_word(&action.row.status).cut(20).plain()))?;
     Ok(Exit::Done)
 }
 
@@ -216,7 +216,7 @@ async fn callbacks(gate: &Gate, args: &CallbacksArgs) -> anyhow::Result<Exit> {
         }
         let (name, action) = (callback.name.as_str().into(), callback.action.as_str().into());
         let (name, action) = (output::identifier_cell(&name, 20), ids.short(&action).plain());
-        let status = output::cell(&Status::parse(&callback.status).word(), 10);
+        let status = output::padded(&text::status_word(&Status::parse(&callback.status)), 10);
         let tries = callback.tries;
         let said =
             callback.error.map(|why| format!("  {}", output::cell(&why.as_str().into(), 200).trim_end()));

@@ -12,6 +12,7 @@ use crate::agent::lasting;
 use crate::domain::{Check, Status, Untrusted, Verdict};
 use crate::program;
 use crate::sources::{AgentClient, Until};
+use crate::text;
 
 use super::args::{HookInstallArgs, HookPlaceArgs, HookResumeArgs, HookUninstallArgs, HookWaitArgs};
 use super::exit::{Exit, Usage};
@@ -124,7 +125,7 @@ pub async fn hook_resume(
         let session = output::identifier(&Untrusted::from(one.session.as_str()));
         let (said, decided) = match found {
             Ok(action) if action.row.status == Status::Pending => ("waits for a decision".to_owned(), false),
-            Ok(action) => (output::shown(&action.row.status.word()), true),
+            Ok(action) => (text::status_word(&action.row.status).plain(), true),
             Err(error) => {
                 exit = Exit::Failed;
                 (format!("cannot be read: the gate {error}"), false)

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use crate::contract::propose::{Propose, Queued};
 use crate::domain::{PendingAction, Status, Untrusted};
 use crate::sources::{AgentClient, SourceError, TokenOpens};
+use crate::text;
 
 use super::args::ProposeArgs;
 use super::exit::{Exit, Usage};
@@ -171,7 +172,7 @@ fn print(action: &PendingAction, json: bool) -> anyhow::Result<()> {
         Status::Expired if row.has_lapsed() => {
             format!("expired: it was approved{by}, and nobody ran it in time")
         }
-        _ => format!("{}{by}{why}", output::shown(&row.status.word())),
+        _ => format!("{}{by}{why}", text::status_word(&row.status).plain()),
     };
     output::line(&format!("{} {said}", output::identifier(row.id.untrusted())))?;
     if let Some(result) = &action.result {

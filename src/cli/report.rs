@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use crate::domain::{ActionKey, DecisionKind, Followed, Outcome, Report, ReportLine, Status, Untrusted};
-use crate::inbox::{outcome_words, report_json, settled_as};
+use crate::inbox::report_json;
 use crate::journal::LastSeen;
 use crate::text::{self, Shown};
 
@@ -23,12 +23,12 @@ pub(super) fn csv(report: &Report, followed: &HashMap<ActionKey, Followed>) -> a
         column("tool", |(line, _)| text::identifier(&line.tool)),
         column("title", |(line, _)| text::line(&line.title)),
         column("decision", |(line, _)| Shown::ours(line.decision.word())),
-        column("outcome", |(line, _)| Shown::ours(outcome_words(&line.outcome).0)),
-        column("why", |(line, _)| outcome_words(&line.outcome).1.map(text::line).unwrap_or_default()),
-        column("by", |(line, _)| outcome_words(&line.outcome).2.map(text::name).unwrap_or_default()),
-        column("status", |(line, later)| match (later, settled_as(&line.outcome)) {
-            (Some(later), _) => text::line(&later.status.word()),
-            (None, word) => word.map(|word| text::line(&word.into())).unwrap_or_default(),
+        column("outcome", |(line, _)| Shown::ours(line.outcome.word())),
+        column("why", |(line, _)| line.outcome.why().map(text::line).unwrap_or_default()),
+        column("by", |(line, _)| line.outcome.by().map(text::name).unwrap_or_default()),
+        column("status", |(line, later)| {
+            let status = later.map(|later| &later.status).or(line.outcome.settled_as());
+            status.map(|status| text::line(&status.word())).unwrap_or_default()
         }),
         column("error", |(_, later)| {
             later.and_then(|it| it.error.as_ref()).map(text::line).unwrap_or_default()
@@ -76,11 +76,8 @@ pub(super) fn print(
         (left, 1) => format!("; {left} still pending in their batch"),
         (left, _) => format!("; {left} still pending in their batches"),
     };
-    output::line(&format!(
-        "approved {}, rejected {}, skipped {}, accepted {}, failed {}, unknown {}{left}",
-        counts.approved, counts.rejected, counts.skipped, counts.accepted, counts.failed, counts.unknown,
-    ))?;
-    Ok(())
+    let counts = counts.each().map(|(look, n)| format!("{} {n}", look.word)).join(", ");
+    Ok(output::line(&format!("{counts}{left}"))?)
 }
 
 fn line_text(line: &ReportLine, followed: Option<&Followed>, replaced: Option<&String>) -> String {
@@ -101,19 +98,8 @@ fn line_text(line: &ReportLine, followed: Option<&Followed>, replaced: Option<&S
 
 /// Describes an outcome; `edits` is added to an approval.
 pub(super) fn outcome(outcome: &Outcome, edits: &str) -> String {
-    match outcome {
-        Outcome::Approved => format!("approved{edits}"),
-        Outcome::Rejected => "rejected".to_owned(),
-        Outcome::Skipped { status, by } => {
-            format!("skipped, {}", text::skipped(status.as_ref(), by.as_ref().map(text::name)).plain())
-        }
-        Outcome::Accepted => "accepted".to_owned(),
-        Outcome::PartlyApproved { given, needed } => {
-            format!("accepted, {}", text::partly_approved(*given, *needed))
-        }
-        Outcome::Failed { why } => format!("failed, {}", output::shown(why)),
-        Outcome::Unknown { why } => format!("unknown, {}", output::shown(why)),
-    }
+    let edits = if *outcome == Outcome::Approved { edits } else { "" };
+    text::outcome(outcome, outcome.by().map(text::name)).plain() + edits
 }
 
 /// Describes the latest known state of a decision: for an approval that ran, its result.
@@ -123,14 +109,11 @@ pub(super) fn became(came_to: &Outcome, edits: &str, later: Option<&LastSeen>) -
         return outcome(came_to, edits);
     };
     match status {
-        _ if *came_to == Outcome::Rejected => {
-            outcome(came_to, edits) + &then(came_to, status, error.as_ref())
-        }
-        Status::Executed | Status::Failed | Status::Unknown => {
+        Status::Executed | Status::Failed | Status::Unknown if *came_to == Outcome::Approved => {
             let error = error.as_ref().map(|error| format!(": {}", output::shown(error)));
-            format!("{}{edits}{}", output::shown(&status.word()), error.unwrap_or_default())
+            format!("{}{edits}{}", text::status_word(status).plain(), error.unwrap_or_default())
         }
-        _ => format!("approved{edits}{}", then(came_to, status, error.as_ref())),
+        _ => outcome(came_to, edits) + &then(came_to, status, error.as_ref()),
     }
 }
 
@@ -145,7 +128,7 @@ fn then(outcome: &Outcome, status: &Status, error: Option<&Untrusted>) -> String
     if (outcome, status) == (&Outcome::Rejected, &Status::Rejected) {
         return error;
     }
-    format!(", then {}{error}", output::shown(&status.word()))
+    format!(", then {}{error}", text::status_word(status).plain())
 }
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use crate::contract::absent::without_nulls;
 use crate::contract::{time, tool};
 use crate::domain::{ActionId, ActionKey, Outcome, PendingAction, RawJson, Status, Untrusted, json};
-use crate::inbox::{Inbox, SentHere, outcome_words};
-use crate::journal::NO_ANSWER;
+use crate::inbox::{Inbox, SentHere};
 use crate::text::{self, People};
 
 use super::args::ShowArgs;
@@ -104,23 +103,21 @@ fn sent_text(SentHere { at, reviewer, sent }: &SentHere) -> String {
     let decision = sent.decision.kind();
     let by = reviewer.as_deref().map(|by| format!(" by {}", output::name(&by.into())));
     let edits = if sent.decision.edits().is_some() { " with edits" } else { "" };
-    let unanswered = Outcome::Unknown { why: NO_ANSWER.into() };
-    let outcome = sent.outcome.as_ref().unwrap_or(&unanswered);
-    let became = report::became(outcome, edits, sent.followed.as_ref());
+    let became = report::became(&sent.answer(), edits, sent.followed.as_ref());
     let (at, word) = (output::moment(*at), decision.without_edits().word());
     format!("{at}, {word}{}: {became}", by.unwrap_or_default())
 }
 
 fn sent_json(SentHere { at, reviewer, sent }: &SentHere) -> Value {
-    let (outcome, why, by) = sent.outcome.as_ref().map_or(("unknown", None, None), outcome_words);
+    let outcome = sent.outcome.as_ref();
     without_nulls(json!({
         "at": time::write(*at),
         "reviewer": reviewer,
         "decision": sent.decision.kind().without_edits().word(),
         "reason": sent.decision.said(),
-        "outcome": outcome,
-        "why": why.map(Untrusted::as_raw),
-        "resolvedBy": by.map(Untrusted::as_raw),
+        "outcome": sent.outcome_word(),
+        "why": outcome.and_then(Outcome::why).map(Untrusted::as_raw),
+        "resolvedBy": outcome.and_then(Outcome::by).map(Untrusted::as_raw),
         "status": sent.followed.as_ref().map(|seen| seen.status.as_raw()),
     }))
 }
@@ -198,10 +195,11 @@ fn approvals(action: &PendingAction, people: &People) -> anyhow::Result<()> {
 }
 
 fn status(action: &PendingAction) -> std::io::Result<()> {
+    let word = text::status_word(&action.row.status).plain();
     if action.row.status != Status::Unknown {
-        return field("status", Some(&action.row.status.word()));
+        return output::line(&format!("{:<12}{word}", "status"));
     }
-    output::line(&format!("{:<12}unknown: it ran, and the outcome is unknown", "status"))?;
+    output::line(&format!("{:<12}{word}: it ran, and the outcome is unknown", "status"))?;
     let advice = "check the target system, then resolve it in the inbox (t), or POST …/settle";
     output::line(&format!("{:<12}{advice}", ""))?;
     field("error", action.error.as_ref())

@@ -19,6 +19,7 @@ mod flow;
 mod history;
 pub mod json;
 mod lock;
+mod look;
 mod outcome;
 mod person;
 mod preview;
@@ -59,6 +60,7 @@ pub use flow::{
 pub use history::{HistoryEvent, ListQuery, Records};
 pub use json::RawJson;
 pub use lock::{Lock, ReadFirst, Sight, lock};
+pub use look::{Look, Role};
 pub use outcome::{Counts, Followed, Outcome, Report, ReportLine};
 pub use person::Person;
 pub use preview::PreviewShape;

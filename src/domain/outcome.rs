@@ -82,6 +82,35 @@ impl Outcome {
         matches!(self, Self::Accepted | Self::PartlyApproved { .. })
     }
 
+    /// Returns the word on the wire and in the columns for programs.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Rejected => "rejected",
+            Self::Skipped { .. } => "skipped",
+            Self::Accepted | Self::PartlyApproved { .. } => "accepted",
+            Self::Failed { .. } => "failed",
+            Self::Unknown { .. } => "unknown",
+        }
+    }
+
+    pub const fn why(&self) -> Option<&Untrusted> {
+        let (Self::Failed { why } | Self::Unknown { why }) = self else { return None };
+        Some(why)
+    }
+
+    /// Returns who settled a skipped action first.
+    pub const fn by(&self) -> Option<&Untrusted> {
+        let Self::Skipped { by, .. } = self else { return None };
+        by.as_ref()
+    }
+
+    /// Returns the status of a skipped action.
+    pub const fn settled_as(&self) -> Option<&Status> {
+        let Self::Skipped { status, .. } = self else { return None };
+        status.as_ref()
+    }
+
     /// Returns the outcome of a decision that took effect, and the status of its action.
     pub fn landed(asked: DecisionKind) -> (Self, Status) {
         match asked {

@@ -46,7 +46,7 @@ pub use problem::Problem;
 pub use question::{Answer, Question};
 pub use ran_lately::{DAY, Ran};
 pub use reconcile::Reconciled;
-pub use report_json::{outcome_words, report_json, settled_as};
+pub use report_json::report_json;
 pub use submit::{Sending, with_edited_titles};
 pub(crate) use timeouts::in_time;
 pub use tools::Tool;

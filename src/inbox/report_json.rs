@@ -11,17 +11,16 @@ use crate::domain::{ActionKey, Followed, Outcome, Report, ReportLine, Status, Un
 pub fn report_json(report: &Report, followed: &HashMap<ActionKey, Followed>) -> Value {
     let counts = report.counts();
     let line = |line: &ReportLine| {
-        let (outcome, why, by) = outcome_words(&line.outcome);
         let later = followed.get(&line.key);
         without_nulls(json!({
             "source": line.key.source.as_str(),
             "id": line.key.id.as_raw(),
             "tool": line.tool.as_raw(),
             "title": line.title.as_raw(),
-            "outcome": outcome,
-            "why": why.map(Untrusted::as_raw),
-            "resolvedBy": by.map(Untrusted::as_raw),
-            "status": later.map(|it| it.status.as_raw()).or_else(|| settled_as(&line.outcome)),
+            "outcome": line.outcome.word(),
+            "why": line.outcome.why().map(Untrusted::as_raw),
+            "resolvedBy": line.outcome.by().map(Untrusted::as_raw),
+            "status": later.map(|it| &it.status).or(line.outcome.settled_as()).map(Status::as_raw),
             "approvals": approvals(&line.outcome),
             "error": later.and_then(|it| it.error.as_ref()).map(Untrusted::as_raw),
         }))
@@ -45,25 +44,6 @@ fn approvals(outcome: &Outcome) -> Option<Value> {
     match outcome {
         Outcome::PartlyApproved { given, needed } => Some(json!({"given": given, "needed": needed})),
         _ => None,
-    }
-}
-
-pub fn settled_as(outcome: &Outcome) -> Option<&str> {
-    match outcome {
-        Outcome::Skipped { status, .. } => status.as_ref().map(Status::as_raw),
-        _ => None,
-    }
-}
-
-/// Returns the outcome's word, the reason, and who was first.
-pub fn outcome_words(outcome: &Outcome) -> (&'static str, Option<&Untrusted>, Option<&Untrusted>) {
-    match outcome {
-        Outcome::Approved => ("approved", None, None),
-        Outcome::Rejected => ("rejected", None, None),
-        Outcome::Skipped { by, .. } => ("skipped", None, by.as_ref()),
-        Outcome::Accepted | Outcome::PartlyApproved { .. } => ("accepted", None, None),
-        Outcome::Failed { why } => ("failed", Some(why), None),
-        Outcome::Unknown { why } => ("unknown", Some(why), None),
     }
 }
 

@@ -20,5 +20,5 @@ pub use beside::kept_filters;
 pub use receipt::{Field, Receipt};
 pub use shape::LastSeen;
 pub use state::{EditText, Journal, JournalError, KeptFilter, Learned, Restored, Snooze, Write};
-pub use submission_record::{NO_ANSWER, Sent, State, SubmissionRecord};
+pub use submission_record::{Sent, State, SubmissionRecord};
 pub use verify::{Checked, Head, SavedHead};

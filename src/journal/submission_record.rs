@@ -14,7 +14,7 @@ use crate::domain::{
 const BEGINNING: i64 = 20;
 
 /// The reason of an outcome that is unknown because the run ended first.
-pub const NO_ANSWER: &str = "placet ended before there was an answer";
+const NO_ANSWER: &str = "placet ended before there was an answer";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubmissionRecord {
@@ -97,6 +97,16 @@ impl Sent {
         self.outcome == Some(Outcome::Approved) && !self.followed.as_ref().is_some_and(ended)
     }
 
+    /// Returns the outcome; without an answer it is unknown.
+    pub fn answer(&self) -> Outcome {
+        self.outcome.clone().unwrap_or_else(|| Outcome::Unknown { why: NO_ANSWER.into() })
+    }
+
+    /// Returns the word of the outcome on the wire.
+    pub fn outcome_word(&self) -> &'static str {
+        self.outcome.as_ref().map_or("unknown", Outcome::word)
+    }
+
     /// Returns whether it is unknown if the decision was recorded.
     pub const fn is_lost(&self) -> bool {
         matches!(self.outcome, None | Some(Outcome::Unknown { .. }))
@@ -117,7 +127,7 @@ impl SubmissionRecord {
             tool: sent.tool.clone(),
             title: sent.title.clone(),
             decision: sent.decision.kind(),
-            outcome: sent.outcome.clone().unwrap_or_else(|| Outcome::Unknown { why: NO_ANSWER.into() }),
+            outcome: sent.answer(),
         };
         Report {
             id: self.id.clone(),

@@ -14,7 +14,7 @@ const AS_RAW: &[(&str, usize, &str)] = &[
         2,
         "compared; handed to a long text, which goes through the door row by row",
     ),
-    ("src/tui/preview/page/timeline.rs", 7, "compared; handed to `more`, which goes through the door"),
+    ("src/tui/preview/page/timeline.rs", 6, "compared; handed to `more`, which goes through the door"),
     (
         "src/tui/preview/page/context.rs",
         5,
@@ -30,7 +30,7 @@ const AS_RAW: &[(&str, usize, &str)] = &[
     ),
     ("src/tui/preview/view.rs", 2, "looked up"),
     ("src/cli/propose.rs", 5, "JSON"),
-    ("src/cli/decide/dry.rs", 8, "JSON; looked up"),
+    ("src/cli/decide/dry.rs", 9, "JSON; looked up"),
     ("src/cli/log/mod.rs", 1, "compared"),
     ("src/cli/log/lines.rs", 8, "JSON"),
     ("src/cli/gate.rs", 1, "our own note, read back"),

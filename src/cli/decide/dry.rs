@@ -8,9 +8,9 @@ use crate::cli::output::{self, problem};
 use crate::cli::report;
 use crate::contract::tool::{self, Reversible};
 use crate::domain::{
-    ActionKey, BatchId, Binding, Capabilities, Decision, DecisionKind, Item, Refusal, Submission, Untrusted,
+    ActionKey, BatchId, Binding, Capabilities, Decision, DecisionKind, Item, Refusal, Status, Submission,
+    Untrusted,
 };
-use crate::inbox::{outcome_words, settled_as};
 use crate::text;
 
 use super::plan::Plan;
@@ -71,8 +71,8 @@ fn as_json(plan: &Plan, rehearsal: &DryRun, would_send: bool) -> Value {
         json!({
             "source": line.key.source.as_str(),
             "id": line.key.id.as_raw(),
-            "status": settled_as(&line.outcome),
-            "resolvedBy": outcome_words(&line.outcome).2.map(Untrusted::as_raw),
+            "status": line.outcome.settled_as().map(Status::as_raw),
+            "resolvedBy": line.outcome.by().map(Untrusted::as_raw),
         })
     });
     let refused = rehearsal.refused.iter().map(|(key, refusal)| {

@@ -69,7 +69,7 @@ pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 21] {
         }),
         column("status", 12, |row| {
             let status = if row.is_expired() { &Status::Expired } else { &row.entry.row.status };
-            text::line(&status.word())
+            text::status_word(status)
         }),
         column("batch", 36, |row| id(row.entry.row.batch.as_ref().map(BatchId::untrusted))),
         column("agent", 24, |row| row.entry.row.agent.as_ref().map(text::name).unwrap_or_default()),

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::columns::{self, Column, ShortIds, chosen};
 use crate::cli::{output, report};
 use crate::contract::time;
-use crate::domain::{Decision, SubmissionId, Timestamp, Untrusted};
-use crate::inbox::{outcome_words, settled_as};
+use crate::domain::{Decision, Outcome, Status, SubmissionId, Timestamp, Untrusted};
 use crate::journal::{Receipt, Sent, SubmissionRecord};
 use crate::text::{self, Shown};
 
@@ -39,7 +38,7 @@ pub(super) fn json(lines: &[Line]) -> anyhow::Result<()> {
 
 fn line_json(line: &Line) -> Value {
     let sent = &line.sent;
-    let (outcome, why, by) = words(line);
+    let outcome = sent.outcome.as_ref();
     let receipt = |receipt: &Receipt| {
         json!({
             "seq": receipt.seq,
@@ -64,9 +63,9 @@ fn line_json(line: &Line) -> Value {
         "digest": sent.digest.to_string(),
         "effectiveDigest": sent.effective.to_string(),
         "terms": sent.terms.map(|terms| terms.to_string()),
-        "outcome": outcome,
-        "why": why.map(Untrusted::as_raw),
-        "resolvedBy": by.map(Untrusted::as_raw),
+        "outcome": sent.outcome_word(),
+        "why": outcome.and_then(Outcome::why).map(Untrusted::as_raw),
+        "resolvedBy": outcome.and_then(Outcome::by).map(Untrusted::as_raw),
         "status": status(line),
         "error": error(line).map(Untrusted::as_raw),
         "receipt": line.receipt.as_ref().map(receipt),
@@ -74,16 +73,12 @@ fn line_json(line: &Line) -> Value {
 }
 
 fn status(line: &Line) -> Option<&str> {
-    let followed = line.sent.followed.as_ref().map(|seen| seen.status.as_raw());
-    followed.or_else(|| settled_as(line.sent.outcome.as_ref()?))
+    let followed = line.sent.followed.as_ref().map(|seen| &seen.status);
+    followed.or_else(|| line.sent.outcome.as_ref()?.settled_as()).map(Status::as_raw)
 }
 
 fn error(line: &Line) -> Option<&Untrusted> {
     line.sent.followed.as_ref()?.error.as_ref()
-}
-
-fn words(line: &Line) -> (&'static str, Option<&Untrusted>, Option<&Untrusted>) {
-    line.sent.outcome.as_ref().map_or(("unknown", None, None), outcome_words)
 }
 
 fn decision(decision: &Decision) -> &'static str {
@@ -131,8 +126,10 @@ pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
             Shown::ours(if marked { "~ " } else { "" }).followed_by(text::line(&row.line.sent.title))
         }),
         column("outcome", 48, outcome),
-        column("why", 48, |row| foreign(words(&row.line).1)),
-        column("by", 24, |row| words(&row.line).2.map(text::name).unwrap_or_default()),
+        column("why", 48, |row| foreign(row.line.sent.outcome.as_ref().and_then(Outcome::why))),
+        column("by", 24, |row| {
+            row.line.sent.outcome.as_ref().and_then(Outcome::by).map(text::name).unwrap_or_default()
+        }),
         column("status", 12, |row| said(status(&row.line))),
         column("error", 48, |row| foreign(error(&row.line))),
         column("reviewer", 24, |row| said(row.line.reviewer.as_deref())),
@@ -161,14 +158,11 @@ fn number(number: Option<i64>) -> Shown {
 fn outcome(row: &Row) -> Shown {
     let Line { sent, .. } = &row.line;
     if row.is_plain() {
-        return Shown::ours(words(&row.line).0);
+        return Shown::ours(sent.outcome_word());
     }
     let edits = if sent.decision.edits().is_some() { " with edits" } else { "" };
     // Every part is safe to show.
-    Shown::ours(sent.outcome.as_ref().map_or_else(
-        || "unknown, placet ended before there was an answer".to_owned(),
-        |outcome| report::became(outcome, edits, sent.followed.as_ref()),
-    ))
+    Shown::ours(report::became(&sent.answer(), edits, sent.followed.as_ref()))
 }
 
 pub(super) fn csv(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {

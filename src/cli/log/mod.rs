@@ -1,7 +1,7 @@
 //! `placet log`: decisions made here, and the receipts that prove them.
 
 use crate::domain::{SourceName, Timestamp, Untrusted};
-use crate::inbox::{Inbox, outcome_words};
+use crate::inbox::Inbox;
 use crate::journal::{Journal, Sent};
 
 use super::args::{LogArgs, LogCommand};
@@ -109,7 +109,7 @@ impl Wanted<'_> {
 
 /// Compares the outcome, or the later status of an approved action.
 fn has_come_to(sent: &Sent, wanted: &str) -> bool {
-    let at_once = sent.outcome.as_ref().map_or("unknown", |outcome| outcome_words(outcome).0);
+    let at_once = sent.outcome_word();
     let later = sent.followed.as_ref().filter(|_| at_once == "approved").map(|seen| seen.status.as_raw());
     at_once == wanted || ["executed", "failed", "unknown"].contains(&wanted) && later == Some(wanted)
 }

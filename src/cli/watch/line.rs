@@ -2,6 +2,7 @@
 
 use crate::cli::exit::Usage;
 use crate::config::Targets;
+use crate::domain::Look;
 use crate::domain::time::limit_said;
 use crate::inbox::figures::cells::Figure;
 use crate::inbox::figures::{Board, words};
@@ -148,7 +149,7 @@ pub(super) fn counts(board: &Board, targets: Targets) -> String {
         said.push(format!("{} over {}", total.over_target, words::target(&targets)));
     }
     if total.unknown > 0 {
-        said.push(format!("{} unknown", total.unknown));
+        said.push(format!("{} {}", total.unknown, Look::UNKNOWN.word));
     }
     said.join(", ")
 }

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::config::{GroupBy, SortBy};
-use crate::domain::{SourceName, Untrusted};
+use crate::domain::{Look, SourceName, Untrusted};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::core::command::Command;
@@ -88,7 +88,8 @@ fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
         say(words::UNKNOWN_TO_DECIDE.to_owned(), theme::WARN, true);
     }
     if stats.unknown > 0 {
-        say(format!("{} unknown", stats.unknown), theme::WARN, true);
+        let look = Look::UNKNOWN;
+        say(format!("{} {}", stats.unknown, look.word), theme::role(look.role), true);
     }
     if let Some(told) = model.list.elsewhere.told() {
         say(told, theme::WARN, true);

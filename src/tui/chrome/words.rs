@@ -5,7 +5,7 @@ use std::fmt::Display;
 use crate::contract::time;
 pub(crate) use crate::domain::time::age;
 use crate::domain::time::{seconds, short};
-use crate::domain::{Risk, Seen, StagedCounts, Status, Timestamp};
+use crate::domain::{Look, Risk, Seen, StagedCounts, Timestamp};
 use crate::inbox::Connection;
 use crate::text;
 use crate::text::Shown;
@@ -99,23 +99,6 @@ pub(crate) fn risk_in_full(risk: &Risk) -> Shown {
 /// The action was rejected, but undoing its earlier steps failed.
 pub(crate) const UNDO_FAILED: &str = "undo failed";
 
-pub(crate) fn status(status: Option<&Status>) -> Shown {
-    match status {
-        None => Shown::ours("settled"),
-        Some(Status::Pending) => Shown::ours("pending"),
-        Some(Status::Approved) => Shown::ours("approved"),
-        Some(Status::Running) => Shown::ours("running"),
-        Some(Status::Rejected) => Shown::ours("rejected"),
-        Some(Status::Executed) => Shown::ours("executed"),
-        Some(Status::Failed) => Shown::ours("FAILED"),
-        Some(Status::Unknown) => Shown::ours("UNKNOWN"),
-        Some(Status::Expired) => Shown::ours("expired"),
-        Some(Status::Withdrawn) => Shown::ours("withdrawn"),
-        Some(Status::Superseded) => Shown::ours("superseded"),
-        Some(Status::Other(word)) => text::line(word),
-    }
-}
-
 /// Returns the state of a source, and true if it can be trusted.
 pub(crate) fn connection(source: &SourceState, now: Timestamp) -> (String, bool) {
     let stale = source.is_stale(now);
@@ -161,7 +144,7 @@ pub(crate) fn blocked_counts(model: &Model) -> (usize, usize) {
 pub(crate) fn title(model: &Model) -> String {
     let lost = match model.list.stats.unknown {
         0 => String::new(),
-        lost => format!("{lost} unknown, "),
+        lost => format!("{lost} {}, ", Look::UNKNOWN.word),
     };
     match (model.list.stats.high_risk(), model.list.stats.pending) {
         (0, pending) => format!("{lost}{pending} pending - placet"),

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::domain::{Queue, Status, Timestamp, Untrusted};
+use crate::domain::{Look, Queue, Status, Timestamp, Untrusted};
 use crate::inbox::Connection;
 use crate::inbox::figures::cells;
 use crate::inbox::figures::{self, About, Alert, AlertKind, Board, Happening, HappeningKind as K};
@@ -60,9 +60,9 @@ const fn word(what: &K) -> (&'static str, Style) {
         K::Arrived { .. } => ("arrived", theme::PLAIN),
         K::Decided { .. } | K::DecidedMany { .. } => ("decided", theme::PLAIN),
         K::Left { .. } | K::LeftMany { .. } => ("left", theme::DIM),
-        K::Executed { .. } => ("executed", theme::GOOD),
-        K::Failed { .. } => ("FAILED", theme::WARN),
-        K::Unknown { .. } => ("UNKNOWN", theme::WARN),
+        K::Executed { .. } => (Look::EXECUTED.badge, theme::role(Look::EXECUTED.role)),
+        K::Failed { .. } => (Look::FAILED.badge, theme::role(Look::FAILED.role)),
+        K::Unknown { .. } => (Look::UNKNOWN.badge, theme::role(Look::UNKNOWN.role)),
         K::Connection(Connection::Live | Connection::Polling) => ("source", theme::GOOD),
         K::Connection(Connection::Connecting) => ("source", theme::PLAIN),
         K::Connection(_) | K::Unreadable { .. } => ("SOURCE", theme::WARN),
@@ -116,7 +116,7 @@ fn what(model: &Model, event: &Happening, pen: &mut Pen<'_>) {
         }
         K::Executed { about: of } => about(of, pen.left(), pen),
         K::Failed { about: of } | K::Unknown { about: of } => {
-            pen.ours(words::AFTER_APPROVAL, theme::WARN);
+            pen.ours(words::AFTER_APPROVAL, word(&event.what).1);
             about(of, pen.left(), pen);
         }
         K::Connection(connection) => connected(connection, pen),
@@ -147,7 +147,7 @@ fn decided_by(who: Option<Shown>, pen: &mut Pen<'_>) {
 fn decided(status: &Status) -> Shown {
     match status {
         Status::Rejected => Shown::ours("excluded"),
-        other => chrome::words::status(Some(other)),
+        other => text::status_badge(other),
     }
 }
 

@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::domain::Look;
 use crate::inbox::figures::{self, cells};
 use crate::text::{self, Shown};
 use crate::tui::chrome;
@@ -157,14 +158,18 @@ fn counts(model: &Model) -> Vec<(String, Style)> {
         (false, old) => format!("{}{} pending", total.pending, if old { "?" } else { "" }),
     };
     let mut said = vec![(pending, if old { theme::WARN } else { theme::BOLD })];
-    let mut some = |n: u64, words: &str| {
+    let mut some = |n: u64, words: &str, style| {
         if n > 0 {
-            said.push((format!("{n} {words}"), theme::WARN));
+            said.push((format!("{n} {words}"), style));
         }
     };
-    some(total.unknown, words::WITH_UNKNOWN_OUTCOME);
-    some(total.high, "high");
-    some(total.over_target, &format!("over {}", figures::words::target(&model.settings.targets)));
+    some(total.unknown, words::WITH_UNKNOWN_OUTCOME, theme::role(Look::UNKNOWN.role));
+    some(total.high, "high", theme::WARN);
+    some(
+        total.over_target,
+        &format!("over {}", figures::words::target(&model.settings.targets)),
+        theme::WARN,
+    );
     if let Some(oldest) = total.oldest {
         said.push((format!("oldest {}", figures::words::age(oldest, board.at)), theme::PLAIN));
     }
@@ -204,8 +209,8 @@ fn outcomes(model: &Model, area: Rect, buf: &mut Buffer) {
     let edited =
         if board.edits_told && of.edited > 0 { format!(" ({} edited)", of.edited) } else { String::new() };
     let said = [
-        (of.failed, words::failed(of.failed), theme::WARN),
-        (of.unknown, chrome::words::with_unknown_outcome(&of.unknown), theme::WARN),
+        (of.failed, words::failed(of.failed), theme::role(Look::FAILED.role)),
+        (of.unknown, chrome::words::with_unknown_outcome(&of.unknown), theme::role(Look::UNKNOWN.role)),
         (of.approved, format!("{} approved{edited}", of.approved), theme::PLAIN),
         (of.rejected, format!("{} excluded", of.rejected), theme::PLAIN),
         (of.executed, format!("{} ran", of.executed), theme::PLAIN),

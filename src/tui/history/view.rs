@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::domain::{Outcome, PendingAction, Row, Status};
+use crate::domain::{Look, Outcome, PendingAction, Row, Status};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
@@ -149,7 +149,7 @@ fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, l
     if status > 0 {
         let (word, style) = match own {
             Some(own) if read.is_none() || !says_it(own, &row.status) => said(own),
-            _ => (chrome::words::status(Some(&row.status)), status_style(&row.status)),
+            _ => of_status(&row.status),
         };
         pen.column(&word, status - 1, style).ours(" ", theme::PLAIN);
     }
@@ -165,7 +165,8 @@ fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, l
 fn why(action: &PendingAction) -> Option<(Shown, Style)> {
     match action.row.status {
         Status::Failed | Status::Unknown => {
-            action.error.as_ref().map(|it| (text::first_line(it), theme::WARN))
+            let style = theme::role(action.row.status.role());
+            action.error.as_ref().map(|it| (text::first_line(it), style))
         }
         Status::Rejected => action.reason.as_ref().map(|it| (text::first_line(it), theme::DIM)),
         _ => None,
@@ -188,13 +189,8 @@ fn when(
     }
 }
 
-fn status_style(status: &Status) -> Style {
-    use Status as S;
-    match status {
-        S::Executed => theme::GOOD,
-        S::Failed | S::Unknown => theme::WARN,
-        _ => theme::PLAIN,
-    }
+fn of_status(status: &Status) -> (Shown, Style) {
+    (text::status_badge(status), theme::role(status.role()))
 }
 
 /// Returns true if the status results from this decision: it is not pending, and the source accepted the decision.
@@ -204,16 +200,9 @@ const fn says_it(own: &OwnDecision, status: &Status) -> bool {
 }
 
 fn said(own: &OwnDecision) -> (Shown, Style) {
-    let word = match (&own.outcome, &own.ended) {
-        (Some(Outcome::Approved), Some(status)) => {
-            return (chrome::words::status(Some(status)), status_style(status));
-        }
-        (None | Some(Outcome::Unknown { .. }), _) => return (Shown::ours("UNKNOWN"), theme::WARN),
-        (Some(Outcome::Approved), None) => "approved",
-        (Some(Outcome::Rejected), _) => "rejected",
-        (Some(Outcome::Accepted | Outcome::PartlyApproved { .. }), _) => "accepted",
-        (Some(Outcome::Skipped { .. }), _) => "skipped",
-        (Some(Outcome::Failed { .. }), _) => "failed",
-    };
-    (Shown::ours(word), theme::DIM)
+    if let (Some(Outcome::Approved), Some(status)) = (&own.outcome, &own.ended) {
+        return of_status(status);
+    }
+    let look = own.outcome.as_ref().map_or(Look::UNKNOWN, Outcome::look);
+    (Shown::ours(look.badge), theme::role(look.role))
 }

@@ -146,7 +146,7 @@ pub(crate) fn standing(model: &Model, slot: &Slot) -> String {
 }
 
 pub(crate) fn status(status: &Status) -> String {
-    foreign(&status.word())
+    shortened(&text::status_word(status))
 }
 
 /// Returns `approve with edit of title, with a comment`.

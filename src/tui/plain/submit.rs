@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::domain::{
-    Confirm, DecisionKind, Outcome, ReportLine, Submission, SubmissionBatch, Timestamp, Untrusted,
+    Confirm, DecisionKind, Look, Outcome, ReportLine, Submission, SubmissionBatch, Timestamp, Untrusted,
 };
 use crate::text;
 use crate::text::count;
@@ -211,18 +211,13 @@ pub(crate) fn report_lines(model: &Model, sheet: &ReportSheet) -> Vec<String> {
     let counts = sheet.report.counts();
     let partly = |line: &&ReportLine| matches!(line.outcome, Outcome::PartlyApproved { .. });
     let partly = sheet.report.lines.iter().filter(partly).count() as u64;
-    let all = [
-        (counts.approved, "approved"),
-        (counts.rejected, "rejected"),
-        (counts.skipped, "skipped"),
-        (partly, "accepted"),
-        (counts.accepted - partly, words::ACCEPTED_AND_SETTLED_LATER),
-        (counts.failed, "failed"),
-        (counts.unknown, "unknown"),
-        (counts.left_pending, review_words::LEFT_PENDING),
-    ];
-    let all: Vec<String> =
-        all.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    let split = |(look, n): (Look, u64)| {
+        let later = if look == Look::ACCEPTED { n - partly } else { 0 };
+        [(look.word, n - later), (words::ACCEPTED_AND_SETTLED_LATER, later)]
+    };
+    let left = (review_words::LEFT_PENDING, counts.left_pending);
+    let all = counts.each().into_iter().flat_map(split).chain([left]);
+    let all: Vec<String> = all.filter(|(_, n)| *n > 0).map(|(word, n)| format!("{n} {word}")).collect();
     let mut said = vec![format!("Sent. {}.", sentences::sentence(&all.join(", ")).trim_end_matches('.'))];
     said.extend(sheet.waits.iter().map(|(source, n)| words::on_the_way(*n, source)));
     said.extend(sheet.report.lines.iter().filter_map(|line| trouble(model, line)));

@@ -7,7 +7,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::contract::tool::Totals;
-use crate::domain::{BatchKey, Status, Together, Untrusted, merge};
+use crate::domain::{BatchKey, Look, Status, Together, Untrusted, merge};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
@@ -164,10 +164,10 @@ fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     };
     let (name, style) = match group.open {
         0 => (words::WAS_UNKNOWN.to_owned(), theme::GOOD),
-        _ => (lost_words(model, group, wide), theme::WARN),
+        _ => (lost_words(model, group, wide), theme::role(Look::UNKNOWN.role)),
     };
     headed(model, group, row, (&note, style), buf, |pen| {
-        pen.ours(&name, theme::WARN);
+        pen.ours(&name, theme::role(Look::UNKNOWN.role));
     });
 }
 
@@ -266,7 +266,7 @@ fn when(model: &Model, slot: &Slot) -> (String, Style) {
     let soon = chrome::words::expires(slot.entry.row.expires_at, model.now).filter(|_| slot.is_pending());
     match soon {
         Some(soon) => (soon, theme::WARN),
-        None if slot.is_lost() => ("UNKNOWN".to_owned(), theme::WARN),
+        None if slot.is_lost() => (Look::UNKNOWN.badge.to_owned(), theme::role(Look::UNKNOWN.role)),
         None => (chrome::words::row_age(slot.entry.row.created_at, model.now), theme::DIM),
     }
 }
@@ -315,8 +315,9 @@ fn outcome(model: &Model, settled: &Settled, slot: &Slot, mut pen: Pen<'_>) {
     let by = settled.by.as_ref().filter(|_| !settled.ours);
     let status = match (&settled.status, &settled.error) {
         (Some(Status::Rejected), Some(_)) => Shown::ours(chrome::words::UNDO_FAILED),
-        (Some(Status::Failed), _) if by.is_some() => Shown::ours("failed"),
-        (status, _) => chrome::words::status(status.as_ref()).cut(12),
+        (Some(status), _) if by.is_some() => text::status_word(status).cut(12),
+        (Some(status), _) => text::status_badge(status).cut(12),
+        (None, _) => Shown::ours("settled"),
     };
     let (before, after) = text::by_whom(settled.status.as_ref());
     let by =

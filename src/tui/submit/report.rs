@@ -163,17 +163,9 @@ fn state_after(model: &Model, line: &ReportLine) -> State {
 
 pub(crate) fn summary(report: &Report) -> String {
     let counts = report.counts();
-    let all = [
-        (counts.approved, "approved"),
-        (counts.rejected, "rejected"),
-        (counts.skipped, "skipped"),
-        (counts.accepted, "accepted"),
-        (counts.failed, "failed"),
-        (counts.unknown, "unknown"),
-        (counts.left_pending, words::LEFT_PENDING),
-    ];
-    let said: Vec<String> =
-        all.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    let left = (words::LEFT_PENDING, counts.left_pending);
+    let all = counts.each().map(|(look, n)| (look.word, n)).into_iter().chain([left]);
+    let said: Vec<String> = all.filter(|(_, n)| *n > 0).map(|(word, n)| format!("{n} {word}")).collect();
     if counts.failed == report.lines.len() as u64 {
         return words::nothing_landed(&said.join(", "));
     }
@@ -435,20 +427,7 @@ pub(crate) fn copy(model: &mut Model) {
 }
 
 fn line(line: &ReportLine) -> String {
-    let why = |word: &str, why: &Untrusted| format!("{word}, {}", text::line(why).plain());
-    let outcome = match &line.outcome {
-        Outcome::Approved => "approved".to_owned(),
-        Outcome::Rejected => "rejected".to_owned(),
-        Outcome::Accepted => "accepted".to_owned(),
-        Outcome::PartlyApproved { given, needed } => {
-            format!("accepted, {}", text::partly_approved(*given, *needed))
-        }
-        Outcome::Skipped { status, by } => {
-            format!("skipped, {}", text::skipped(status.as_ref(), by.as_ref().map(text::name)).plain())
-        }
-        Outcome::Failed { why: said } => why("failed", said),
-        Outcome::Unknown { why: said } => why("unknown", said),
-    };
+    let outcome = text::outcome(&line.outcome, line.outcome.by().map(text::name)).plain();
     format!(
         "{}  {}  {outcome}",
         text::identifier(line.key.id.untrusted()).plain(),

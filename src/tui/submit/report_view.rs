@@ -2,10 +2,10 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Style;
 
 use crate::config::Glyphs;
-use crate::domain::{BatchKey, Counts, Followed, Outcome, ReportLine, Status};
+use crate::domain::{BatchKey, Counts, Followed, Look, Outcome, ReportLine, Role, Status};
 use crate::text;
 use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
@@ -74,27 +74,14 @@ pub(crate) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
 pub(crate) fn sent(model: &Model, width: usize) -> Option<Parts> {
     let sheet = model.submit.last_report.as_ref().filter(|_| model.submit.sent_line && !model.watches())?;
     let counts = sheet.report.counts();
-    let skipped = if counts.skipped > 0 { theme::WARN } else { theme::GOOD };
-    let always = [
-        (counts.approved, "approved", theme::GOOD),
-        (counts.rejected, "rejected", theme::GOOD),
-        (counts.skipped, "skipped", skipped),
-    ];
-    let sometimes = [
-        (counts.accepted, "accepted", theme::GOOD),
-        (counts.failed, "failed", TROUBLE),
-        (counts.unknown, "unknown", TROUBLE),
-    ];
-    let sometimes = sometimes.into_iter().filter(|(n, ..)| *n > 0);
-    let first: Vec<Part> =
-        always.into_iter().chain(sometimes).map(|(n, word, style)| (format!("{n} {word}"), style)).collect();
+    let first: Vec<Part> = shown(&counts, &counts).map(|(look, n)| part(n, look.word, look.role)).collect();
     let mut notes: Vec<Part> = Vec::new();
     if counts.failed == sheet.report.lines.len() as u64 {
-        notes.push((words::ALL_STAY_STAGED.to_owned(), TROUBLE));
+        notes.push((words::ALL_STAY_STAGED.to_owned(), Role::Bad));
     }
-    notes.extend(sheet.waits.iter().map(|(source, n)| (words::on_the_way(*n, source), theme::WARN)));
+    notes.extend(sheet.waits.iter().map(|(source, n)| (words::on_the_way(*n, source), Role::Warn)));
     if waiting(model, sheet) > 0 {
-        notes.push((words::PAUSED.to_owned(), theme::WARN));
+        notes.push((words::PAUSED.to_owned(), Role::Warn));
     }
     let key = model.settings.keymap.key(Command::LastReport);
     let line = OneLine { first, then: ended(sheet), notes, key };
@@ -103,31 +90,43 @@ pub(crate) fn sent(model: &Model, width: usize) -> Option<Parts> {
     Some(if fits { whole } else { line.trouble_first(model) })
 }
 
-type Part = (String, Style);
+type Part = (String, Role);
 
-const TROUBLE: Style = theme::BAD.add_modifier(Modifier::BOLD);
+/// Returns `5 approved`; good unless the reviewer must look.
+fn part(n: u64, word: &str, role: Role) -> Part {
+    (format!("{n} {word}"), if n == 0 || role == Role::Plain { Role::Good } else { role })
+}
+
+/// Returns the place in an order with problems first.
+const fn urgency(role: Role) -> u8 {
+    match role {
+        Role::Bad | Role::Unknown => 0,
+        Role::Warn => 1,
+        Role::Plain | Role::Good => 2,
+    }
+}
+
+/// Returns the counts of a batch or of all that a report shows: the first three, and those that occur in it.
+fn shown(of: &Counts, all: &Counts) -> impl Iterator<Item = (Look, u64)> {
+    let both = of.each().into_iter().zip(all.each()).enumerate();
+    both.filter(|(nth, (_, (_, total)))| *nth < 3 || *total > 0).map(|(_, (of, _))| of)
+}
 
 fn ended(sheet: &ReportSheet) -> Vec<Part> {
-    let words = [
-        (Status::Executed, "ran", theme::GOOD),
-        (Status::Failed, "failed", TROUBLE),
-        (Status::Unknown, "unknown", TROUBLE),
-        (Status::Rejected, "rejected", theme::GOOD),
-        (Status::Expired, "expired", theme::WARN),
-        (Status::Withdrawn, "withdrawn", theme::WARN),
-        (Status::Superseded, "superseded", theme::WARN),
-    ];
+    use Status as S;
+    let statuses = [S::Executed, S::Failed, S::Unknown, S::Rejected, S::Expired, S::Withdrawn, S::Superseded];
     // Rejections are already counted among the outcomes.
     let news = |line: &&ReportLine| line.outcome != Outcome::Rejected;
     let with = |status: &Status| {
         let followed =
             sheet.report.lines.iter().filter(news).filter_map(|line| sheet.followed.get(&line.key));
-        followed.filter(|it| it.status == *status).count()
+        followed.filter(|it| it.status == *status).count() as u64
     };
-    let undo = sheet.followed.values().filter(|it| it.failed_undo()).count();
-    let counted = words.into_iter().map(|(status, word, style)| (with(&status), word, style));
-    let counted = counted.chain([(undo, chrome::words::UNDO_FAILED, TROUBLE)]);
-    counted.filter(|(n, ..)| *n > 0).map(|(n, word, style)| (format!("{n} {word}"), style)).collect()
+    let undo = sheet.followed.values().filter(|it| it.failed_undo()).count() as u64;
+    let counted = statuses.iter().filter_map(|status| Some((with(status), status.look()?)));
+    let counted = counted.map(|(n, look)| (n, look.ran, look.role));
+    let counted = counted.chain([(undo, chrome::words::UNDO_FAILED, Role::Bad)]);
+    counted.filter(|(n, ..)| *n > 0).map(|(n, word, role)| part(n, word, role)).collect()
 }
 
 struct OneLine {
@@ -145,8 +144,8 @@ impl OneLine {
             parts.push(ours("   then ", theme::PLAIN));
             join(model, &self.then, &mut parts);
         }
-        for (note, style) in &self.notes {
-            parts.extend([ours("   ", theme::PLAIN), ours(note.clone(), *style)]);
+        for (note, role) in &self.notes {
+            parts.extend([ours("   ", theme::PLAIN), ours(note.clone(), theme::role(*role))]);
         }
         parts.extend([
             ours("   ", theme::PLAIN),
@@ -158,12 +157,10 @@ impl OneLine {
 
     /// Returns the line with the key first, then problems, so that only good news is cut.
     fn trouble_first(&self, model: &Model) -> Parts {
-        let then = self.then.iter().map(|(text, style)| (format!("then {text}"), *style));
+        let then = self.then.iter().map(|(text, role)| (format!("then {text}"), *role));
         let mut all: Vec<Part> =
             self.first.iter().cloned().chain(then).chain(self.notes.iter().cloned()).collect();
-        all.sort_by_key(
-            |(_, style)| if *style == TROUBLE { 0 } else { 1 + usize::from(*style != theme::WARN) },
-        );
+        all.sort_by_key(|(.., role)| urgency(*role));
         let mut parts =
             vec![ours(" ", theme::PLAIN), ours(self.key.clone(), theme::KEY), ours("  ", theme::PLAIN)];
         join(model, &all, &mut parts);
@@ -173,11 +170,11 @@ impl OneLine {
 
 fn join(model: &Model, words: &[Part], parts: &mut Parts) {
     let dot = if model.settings.glyphs == Glyphs::Unicode { " · " } else { ", " };
-    for (nth, (word, style)) in words.iter().enumerate() {
+    for (nth, (word, role)) in words.iter().enumerate() {
         if nth > 0 {
             parts.push(ours(dot, theme::DIM));
         }
-        parts.push(ours(word.clone(), *style));
+        parts.push(ours(word.clone(), theme::role(*role)));
     }
 }
 
@@ -189,22 +186,13 @@ fn waiting(model: &Model, sheet: &ReportSheet) -> usize {
     open.filter(|line| model.is_paused(&line.key.source)).count()
 }
 
-type Column = (&'static str, fn(&Counts) -> u64);
-
-const ALWAYS: [Column; 3] =
-    [("approved", |c| c.approved), ("rejected", |c| c.rejected), ("skipped", |c| c.skipped)];
-const SOMETIMES: [Column; 3] =
-    [("accepted", |c| c.accepted), ("unknown", |c| c.unknown), ("failed", |c| c.failed)];
-
 fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
     let counts = sheet.report.counts();
-    let sometimes = SOMETIMES.into_iter().filter(|(_, count)| count(&counts) > 0);
-    let columns: Vec<Column> = ALWAYS.into_iter().chain(sometimes).collect();
-    let name = width.saturating_sub(8 + columns.len() * 10).clamp(8, 40);
+    let name = width.saturating_sub(8 + shown(&counts, &counts).count() * 10).clamp(8, 40);
     let mut heading = vec![ours(format!("{:<name$}", "batch"), theme::DIM)];
-    heading.extend(columns.iter().map(|(word, _)| ours(format!("{word:>10}"), theme::DIM)));
+    heading.extend(shown(&counts, &counts).map(|(look, _)| ours(format!("{:>10}", look.word), theme::DIM)));
     let mut lines: Vec<Parts> = vec![heading];
-    for (batch, tool, counts) in sheet.report.by_batch() {
+    for (batch, tool, of_batch) in sheet.report.by_batch() {
         // The name of the batch distinguishes two batches of one tool.
         let called = match batch {
             BatchKey::Batch(_, id) => id.untrusted(),
@@ -213,12 +201,12 @@ fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
         let tool = text::identifier(called).cut(name - 1);
         let pad = " ".repeat(name - tool.width());
         let mut line = vec![(tool, theme::PLAIN), ours(pad, theme::PLAIN)];
-        line.extend(columns.iter().map(|(word, count)| cell(word, count(&counts))));
+        line.extend(shown(&of_batch, &counts).map(cell));
         lines.push(line);
     }
     if sheet.report.by_batch().len() > 1 {
         let mut line = vec![ours(format!("{:<name$}", "all"), theme::BOLD)];
-        line.extend(columns.iter().map(|(word, count)| cell(word, count(&counts))));
+        line.extend(shown(&counts, &counts).map(cell));
         lines.push(line);
     }
     lines.push(Vec::new());
@@ -242,12 +230,11 @@ fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
     lines
 }
 
-fn cell(word: &str, count: u64) -> (text::Shown, Style) {
-    let style = match (count, word) {
+fn cell((look, count): (Look, u64)) -> (text::Shown, Style) {
+    let style = match (count, look.role) {
         (0, _) => theme::DIM,
-        (_, "failed" | "unknown") => theme::BAD,
-        (_, "skipped") => theme::WARN,
-        (..) => theme::BOLD,
+        (_, Role::Plain) => theme::BOLD,
+        (_, role) => theme::role(role),
     };
     ours(format!("{count:>10}"), style)
 }
@@ -257,11 +244,7 @@ const TITLE: usize = 44;
 fn outcomes(model: &Model, sheet: &ReportSheet, room: usize) -> Vec<Parts> {
     let told = |line| (line, Ended::of(model, line, sheet.followed.get(&line.key)));
     let mut all: Vec<(&ReportLine, Ended)> = sheet.report.lines.iter().map(told).collect();
-    all.sort_by_key(|(_, ended)| match ended.style {
-        theme::BAD => 0,
-        theme::WARN => 1,
-        _ => 2,
-    });
+    all.sort_by_key(|(_, ended)| urgency(ended.role));
     let titles = all.iter().map(|(line, _)| text::line(&line.title).width());
     let title = titles.max().unwrap_or_default().min(TITLE).min(room / 2);
     all.into_iter().flat_map(|(line, ended)| ended.parts(model, line, title, room)).collect()
@@ -269,49 +252,26 @@ fn outcomes(model: &Model, sheet: &ReportSheet, room: usize) -> Vec<Parts> {
 
 struct Ended {
     word: text::Shown,
-    style: Style,
+    role: Role,
     why: Option<text::Shown>,
 }
 
 impl Ended {
     fn of(model: &Model, line: &ReportLine, followed: Option<&Followed>) -> Self {
-        let ours = |word: &'static str, style| Self { word: text::Shown::ours(word), style, why: None };
-        match (&line.outcome, followed) {
-            (Outcome::Skipped { status, by }, _) => {
-                let by = model.people.who(&line.key, by.as_ref());
-                let why = text::skipped(status.as_ref(), by);
-                Self { why: Some(why), ..ours("skipped", theme::WARN) }
-            }
-            (Outcome::Failed { why }, _) => Self { why: Some(text::line(why)), ..ours("failed", theme::BAD) },
-            (Outcome::Unknown { why }, _) => {
-                Self { why: Some(text::line(why)), ..ours("unknown", theme::BAD) }
-            }
-            (_, Some(since)) => {
-                let (word, style) = match since.status {
-                    _ if since.failed_undo() => (chrome::words::UNDO_FAILED, theme::BAD),
-                    Status::Executed => ("ran", theme::GOOD),
-                    Status::Failed => (words::FAILED_AFTER_APPROVAL, theme::BAD),
-                    Status::Unknown => (words::UNKNOWN_AFTER_APPROVAL, theme::BAD),
-                    Status::Approved => ("approved", theme::PLAIN),
-                    Status::Rejected => ("rejected", theme::PLAIN),
-                    _ => ("", theme::WARN),
-                };
-                let why = since.error.as_ref().map(text::line);
-                let said = Self { why, ..ours(word, style) };
-                if word.is_empty() {
-                    Self { word: chrome::words::status(Some(&since.status)), ..said }
-                } else {
-                    said
-                }
-            }
-            (Outcome::Approved, None) => ours("approved", theme::PLAIN),
-            (Outcome::Accepted, None) => ours("accepted", theme::PLAIN),
-            (Outcome::PartlyApproved { given, needed }, None) => {
-                let why = text::Shown::ours(text::partly_approved(*given, *needed));
-                Self { why: Some(why), ..ours("accepted", theme::PLAIN) }
-            }
-            (Outcome::Rejected, None) => ours("rejected", theme::PLAIN),
+        let look = line.outcome.look();
+        // A later status says more than an outcome as decided.
+        let since = followed.filter(|_| look.role == Role::Plain);
+        let Some(since) = since else {
+            let why = text::reason(&line.outcome, model.people.who(&line.key, line.outcome.by()));
+            return Self { word: text::Shown::ours(look.word), role: look.role, why };
+        };
+        let why = since.error.as_ref().map(text::line);
+        if since.failed_undo() {
+            return Self { word: text::Shown::ours(chrome::words::UNDO_FAILED), role: Role::Bad, why };
         }
+        let (word, role) = (text::status_as(&since.status, |look| look.ran), since.status.role());
+        let after = if since.is_trouble() { words::AFTER_APPROVAL } else { "" };
+        Self { word: word.followed_by(text::Shown::ours(after)), role, why }
     }
 
     /// Writes the reason on the same line if it fits, or else below it in full.
@@ -325,7 +285,7 @@ impl Ended {
             ours(" ", theme::PLAIN),
             (shown, theme::PLAIN),
             ours(pad, theme::PLAIN),
-            (self.word, self.style),
+            (self.word, theme::role(self.role)),
         ];
         let Some(why) = self.why else { return vec![first] };
         if used + why.width() <= room {

@@ -197,7 +197,7 @@ pub(crate) fn settled_elsewhere(model: &mut Model) {
     let Some(key) = sheet(model).map(|sheet| sheet.key.clone()) else { return };
     let Some(slot) = model.queue.get(&key).filter(|slot| !slot.is_lost()) else { return };
     let title = text::line(&model.title_of(slot)).cut(40);
-    let status = text::line(&slot.entry.row.status.word());
+    let status = text::status_word(&slot.entry.row.status);
     model.modal = None;
     model.tell(Tone::Bad, vec![title, Shown::ours(words::SETTLED_MEANWHILE), status, Shown::ours(" now")]);
 }
@@ -211,7 +211,6 @@ pub(crate) fn answered(
     model.submit.resolving = None;
     let title = model.queue.get(key).map_or_else(|| key.id.untrusted().clone(), |slot| model.title_of(slot));
     let title = text::line(&title).cut(40);
-    let word = |status: &Status| text::line(&status.word());
     let again = model.settings.keymap.key(Command::Reload);
     let runs = finding == Resolution::RunAgain && matches!(answer, Ok(Resolved::Settled(_)));
     let (tone, parts) = match answer {
@@ -224,7 +223,10 @@ pub(crate) fn answered(
         }
         Ok(Resolved::Settled(status)) => {
             said_by_hand(model, key, finding, &status);
-            (Tone::Good, vec![Shown::ours(words::MARKED), word(&status), Shown::ours(": "), title])
+            (
+                Tone::Good,
+                vec![Shown::ours(words::MARKED), text::status_word(&status), Shown::ours(": "), title],
+            )
         }
         Ok(Resolved::Already { status, by }) => (Tone::Bad, already(title, status.as_ref(), by.as_ref())),
         Ok(Resolved::Lost { status: Some(status), .. }) if status != Status::Unknown => (
@@ -233,7 +235,7 @@ pub(crate) fn answered(
                 Shown::ours(words::NO_ANSWER_CAME_BUT),
                 title,
                 Shown::ours(" is "),
-                word(&status),
+                text::status_word(&status),
                 Shown::ours(" now"),
             ],
         ),
@@ -282,7 +284,7 @@ fn already(title: Shown, status: Option<&Status>, by: Option<&Untrusted>) -> Vec
     }
     parts.push(Shown::ours(" already"));
     if let Some(status) = status {
-        parts.extend([Shown::ours(words::IT_IS), text::line(&status.word())]);
+        parts.extend([Shown::ours(words::IT_IS), text::status_word(status)]);
     }
     parts
 }

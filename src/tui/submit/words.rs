@@ -148,8 +148,7 @@ pub(crate) const KEPT_IN_THE_LOG: &str = "also in placet log";
 pub(crate) const WRITES_A_FILE: &str = "writes a file";
 pub(crate) const ALL_STAY_STAGED: &str = "nothing landed, all stay staged";
 pub(crate) const PAUSED: &str = "PAUSED: nothing runs until someone resumes";
-pub(crate) const FAILED_AFTER_APPROVAL: &str = "failed after approval";
-pub(crate) const UNKNOWN_AFTER_APPROVAL: &str = "unknown after approval";
+pub(crate) const AFTER_APPROVAL: &str = " after approval";
 
 pub(crate) const ONLY_UNKNOWN: &str = "only an action with an unknown outcome can be resolved";
 pub(crate) const STILL_ANSWERING: &str = "one moment: your last answer is being sent";

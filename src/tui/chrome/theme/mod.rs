@@ -9,7 +9,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
 use crate::config::Glyphs;
-use crate::domain::{DecisionKind, Risk};
+use crate::domain::{DecisionKind, Look, Risk, Role};
 
 pub(crate) const PLAIN: Style = Style::new();
 pub(crate) const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
@@ -30,6 +30,17 @@ pub(crate) const LINK: Style = Style::new().add_modifier(Modifier::UNDERLINED);
 pub(crate) const MATCH: Style = Style::new().add_modifier(Modifier::REVERSED);
 pub(crate) const MATCH_HERE: Style = MATCH.add_modifier(Modifier::BOLD.union(Modifier::UNDERLINED));
 pub(crate) const TOKEN: Style = Style::new().fg(Color::Magenta).add_modifier(Modifier::BOLD);
+
+/// Returns the style of a status or outcome.
+pub(crate) const fn role(role: Role) -> Style {
+    match role {
+        Role::Plain => PLAIN,
+        Role::Good => GOOD,
+        Role::Warn => WARN,
+        Role::Bad => BAD.add_modifier(Modifier::BOLD),
+        Role::Unknown => TOKEN,
+    }
+}
 
 pub(crate) const fn risk(risk: &Risk) -> Style {
     match risk {
@@ -79,7 +90,7 @@ impl Mark {
             Self::Unread => BOLD,
             Self::Read => DIM,
             Self::Decided(kind) => decision(kind),
-            Self::Unknown => WARN,
+            Self::Unknown => role(Look::UNKNOWN.role),
             Self::Sending => KEY,
         }
     }

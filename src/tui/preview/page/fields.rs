@@ -9,7 +9,7 @@ use crate::text;
 use crate::text::{Badge, Flags, Shown};
 
 use super::json_rows;
-use super::line::{Kind, key_of, listed, moment, readable};
+use super::line::{Kind, key_of, kind_of, listed, moment, readable};
 use super::made::{Cached, Made};
 use super::preview_comparison::PreviewComparison;
 use super::value::Values;
@@ -114,15 +114,11 @@ fn settled(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::Tim
     if action.row.status.is_pending() {
         return;
     }
-    let kind = match action.row.status {
-        Status::Executed => Kind::Good,
-        Status::Failed | Status::Unknown => Kind::Warn,
-        _ => Kind::Key,
-    };
-    let mut line = vec![(kind, text::line(&action.row.status.word()))];
+    let kind = kind_of(&action.row.status);
+    let mut line = vec![(kind, text::status_word(&action.row.status))];
     let lost = action.row.status == Status::Unknown;
     if lost {
-        line.push((Kind::Warn, Shown::ours(words::THE_OUTCOME_IS_UNKNOWN)));
+        line.push((kind, Shown::ours(words::THE_OUTCOME_IS_UNKNOWN)));
         writer.push(std::mem::take(&mut line));
         line.push((Kind::Dim, Shown::ours("approved")));
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::contract::time;
 use crate::contract::tool::{self, Unit};
 use crate::domain::json::{Decoded, Member};
-use crate::domain::{RawJson, Timestamp, Untrusted, json};
+use crate::domain::{RawJson, Role, Status, Timestamp, Untrusted, json};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::preview::words;
@@ -21,7 +21,8 @@ pub(crate) enum Kind {
     OldWord,
     NewWord,
     Warn,
-    Good,
+    /// A status.
+    Status(Role),
     Link,
     /// In source texts: a key, heading or comment.
     Name,
@@ -77,6 +78,14 @@ impl PageLine {
 pub(crate) struct Window {
     pub left: usize,
     pub width: usize,
+}
+
+/// Returns the kind of a status; an ordinary one looks like a label.
+pub(crate) fn kind_of(status: &Status) -> Kind {
+    match status.look().map(|look| look.role) {
+        None | Some(Role::Plain) => Kind::Key,
+        Some(role) => Kind::Status(role),
+    }
 }
 
 /// Formats a key; line breaks in it become tokens.

@@ -1,11 +1,11 @@
 //! The History tab: the source's timeline if it has one, and the decisions sent from this machine.
 
-use crate::domain::{HistoryEvent, Outcome, PendingAction, Timestamp, json};
+use crate::domain::{HistoryEvent, Outcome, PendingAction, Status, Timestamp, json};
 use crate::inbox::{Answer, History, Problem, SentHere};
 use crate::text;
 use crate::text::Shown;
 
-use super::line::{Kind, listed, moment, readable};
+use super::line::{Kind, kind_of, listed, moment, readable};
 use super::made::{Cached, Made};
 use super::writer::Writer;
 use crate::tui::preview::words;
@@ -47,7 +47,7 @@ impl Page<'_> {
             .by
             .as_ref()
             .map_or_else(|| Shown::ours(words::BY_THE_SOURCE), |by| by_whom(self.of.who(by)));
-        self.line(&text::line(&event.kind), kind_of(event.kind.as_raw()), event.at, by);
+        self.line(&text::line(&event.kind), kind_of(&status_of(event.kind.as_raw())), event.at, by);
         let details = event.details.as_ref();
         let said = |name: &str| details.and_then(|details| details.member(name)).map(str::to_owned);
         match event.kind.as_raw() {
@@ -81,8 +81,7 @@ impl Page<'_> {
             self.line(&Shown::ours("ran"), Kind::Key, at, Shown::default());
         }
         let now = Shown::ours(format!("{:<WORD$} ", "now"));
-        let status = text::line(&row.status.word());
-        self.writer.push(vec![(Kind::Key, now), (kind_of(row.status.as_raw()), status)]);
+        self.writer.push(vec![(Kind::Key, now), (kind_of(&row.status), text::status_word(&row.status))]);
         self.more("result", self.action.result.as_ref().map(|result| readable(result.as_str()).into_owned()));
         self.more("error", self.action.error.as_ref().map(|error| error.as_raw().to_owned()));
     }
@@ -158,29 +157,24 @@ fn by_whom(who: Shown) -> Shown {
     Shown::ours("by ").followed_by(who)
 }
 
-fn kind_of(word: &str) -> Kind {
-    match word {
-        "executed" => Kind::Good,
-        "failed" | "unknown" | "lost" => Kind::Warn,
-        _ => Kind::Key,
-    }
+/// Returns the status that an event leads to.
+fn status_of(event: &str) -> Status {
+    if event == "lost" { Status::Unknown } else { Status::parse(event) }
 }
 
 fn answer(of: &Made, outcome: Option<&Outcome>) -> String {
+    let Some(outcome) = outcome else { return words::MAY_NOT_HAVE_BEEN_SENT.to_owned() };
+    let word = outcome.look().word;
     match outcome {
-        None => words::MAY_NOT_HAVE_BEEN_SENT.to_owned(),
-        Some(Outcome::Approved) => "approved".to_owned(),
-        Some(Outcome::Rejected) => "rejected".to_owned(),
-        Some(Outcome::Accepted) => words::TAKEN_SETTLED_LATER.to_owned(),
-        Some(Outcome::PartlyApproved { given, needed }) => {
-            format!("accepted: {}", text::partly_approved(*given, *needed))
+        Outcome::Approved | Outcome::Rejected => word.to_owned(),
+        Outcome::Accepted => words::TAKEN_SETTLED_LATER.to_owned(),
+        Outcome::PartlyApproved { .. } | Outcome::Skipped { .. } => {
+            let why = text::reason(outcome, outcome.by().map(|by| of.who(by)));
+            format!("{word}: {}", why.unwrap_or_default().plain())
         }
-        Some(Outcome::Skipped { status, by }) => {
-            let by = by.as_ref().map(|by| of.who(by));
-            format!("skipped: {}", text::skipped(status.as_ref(), by).plain())
-        }
-        Some(Outcome::Failed { why }) => format!("refused: {}", why.as_raw()),
-        Some(Outcome::Unknown { why }) => format!("unknown: {}", why.as_raw()),
+        Outcome::Failed { why } => format!("refused: {}", why.as_raw()),
+        // `more` makes it safe to show, line by line.
+        Outcome::Unknown { why } => format!("{word}: {}", why.as_raw()),
     }
 }
 

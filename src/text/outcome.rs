@@ -1,22 +1,59 @@
-//! Explains skipped decisions, in the same words everywhere.
+//! Puts statuses and outcomes into words, by the table of [`Look`].
 
 use super::lines::line;
 use super::shown::Shown;
-use crate::domain::Status;
+use crate::domain::{Look, Outcome, Status};
+
+/// Returns a status as a word in a sentence, marked as what a source says: `failed`.
+pub fn status_word(status: &Status) -> Shown {
+    line(&status.look().map_or_else(|| status.word(), |look| look.word.into()))
+}
+
+/// Returns a status that stands alone in a row: `FAILED`.
+pub fn status_badge(status: &Status) -> Shown {
+    status_as(status, |look| look.badge)
+}
+
+pub fn status_as(status: &Status, form: fn(Look) -> &'static str) -> Shown {
+    status.look().map_or_else(|| line(&status.word()), |look| Shown::ours(form(look)))
+}
+
+/// Returns an outcome with its reason: `skipped, rejected by lee`. `by` is who was first.
+pub fn outcome(outcome: &Outcome, by: Option<Shown>) -> Shown {
+    let word = Shown::ours(outcome.look().word);
+    match reason(outcome, by) {
+        Some(why) => word.followed_by(Shown::ours(", ")).followed_by(why),
+        None => word,
+    }
+}
+
+/// Returns why an outcome is not what was decided.
+pub fn reason(outcome: &Outcome, by: Option<Shown>) -> Option<Shown> {
+    match outcome {
+        Outcome::Approved | Outcome::Rejected | Outcome::Accepted => None,
+        Outcome::Skipped { status, .. } => Some(skipped(status.as_ref(), by)),
+        Outcome::PartlyApproved { given, needed } => Some(Shown::ours(partly_approved(*given, *needed))),
+        Outcome::Failed { why } | Outcome::Unknown { why } => Some(line(why)),
+    }
+}
 
 /// Says what happened to an action instead of a decision, and who did it: `rejected by lee`, `already executed`, `expired`. Without a
 /// name it may have been this reviewer, earlier or elsewhere.
 pub fn skipped(status: Option<&Status>, by: Option<Shown>) -> Shown {
-    let word = |status: &Status| line(&status.word());
     match (status, by) {
         (Some(status), Some(by)) => {
             let (before, after) = by_whom(Some(status));
-            word(status).followed_by(Shown::ours(before)).followed_by(by).followed_by(Shown::ours(after))
+            status_word(status)
+                .followed_by(Shown::ours(before))
+                .followed_by(by)
+                .followed_by(Shown::ours(after))
         }
         (None, Some(by)) => Shown::ours("decided by ").followed_by(by),
         (None, None) => Shown::ours("no longer in the source"),
-        (Some(status), None) if is_decided(status) => Shown::ours("already ").followed_by(word(status)),
-        (Some(status), None) => word(status),
+        (Some(status), None) if is_decided(status) => {
+            Shown::ours("already ").followed_by(status_word(status))
+        }
+        (Some(status), None) => status_word(status),
     }
 }
 
