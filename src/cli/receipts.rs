@@ -7,10 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::Context as _;
 use serde_json::json;
 
-use crate::contract::fields::Fields;
 use crate::contract::time;
 use crate::domain::{Digest, Timestamp};
-use crate::journal::{Checked, Field, Head, Journal, Receipt, SavedHead};
+use crate::journal::{Checked, Field, Journal, Receipt, SavedHead};
 use crate::private;
 use crate::text::csv::record;
 
@@ -59,16 +58,11 @@ fn read_head(given: &str) -> anyhow::Result<SavedHead> {
     }
     let text = input::read(Path::new(given))?;
     let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-    let head = Fields::of(last).and_then(|fields| {
-        let seq = i64::try_from(fields.number("seq")?).ok()?;
-        let hash = fields.text("hash")?.as_raw().to_owned();
-        Some(SavedHead::Head(Head { seq, hash }))
-    });
-    let wrong = || {
+    let wrong = |_| {
         let prints = "`placet log export` and `placet log verify --json` print one";
         Usage(format!("there is no head at the end of {given:?}; {prints}"))
     };
-    Ok(head.ok_or_else(wrong)?)
+    Ok(serde_json::from_str(last).map(SavedHead::Head).map_err(wrong)?)
 }
 
 /// Exports every receipt, oldest first, as JSON lines or CSV, to standard output or a new file that only its owner

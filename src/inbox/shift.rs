@@ -142,7 +142,7 @@ impl Counting {
             self.sources.entry(sent.key.source.clone()).or_default().count(sent);
             self.tools.entry(sent.tool.clone()).or_default().count(sent);
             *self.hours.entry(hour(past.begun_at, &self.zone)).or_default() += 1;
-            self.look(sent, sent.newest(receipts, "sent"));
+            self.look(sent, sent.receipt(receipts));
         }
     }
 

@@ -226,7 +226,8 @@ impl Source for Fake {
         let (journalled, receipts) = match journal {
             Some(journal) => {
                 let receipts = journal.receipts(0, 100).await.unwrap();
-                let told = receipts.into_iter().map(|it| format!("{} {}", it.kind, it.action)).collect();
+                let told =
+                    receipts.into_iter().map(|it| format!("{} {}", it.kind.word(), it.action)).collect();
                 (journal.log(100).await.unwrap().len(), told)
             }
             None => (0, Vec::new()),

@@ -21,4 +21,4 @@ pub use receipt::{Field, Receipt};
 pub use shape::LastSeen;
 pub use state::{EditText, Journal, JournalError, KeptFilter, Learned, Restored, Snooze, Write};
 pub use submission_record::{Sent, State, SubmissionRecord};
-pub use verify::{Checked, Head, SavedHead};
+pub use verify::{Checked, SavedHead};

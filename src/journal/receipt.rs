@@ -3,9 +3,10 @@
 
 use std::borrow::Cow;
 
-use serde::{Serialize, Serializer};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool, Transaction};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sqlx::sqlite::{SqliteColumn, SqliteRow};
+use sqlx::{Column as _, QueryBuilder, Row as _, Sqlite, SqlitePool, Transaction};
 
 use super::shape;
 use super::state::{Journal, JournalError};
@@ -15,13 +16,33 @@ use crate::domain::{ActionKey, Item, SourceName, Submission, SubmissionId, Via, 
 type Asked<'q> = sqlx::query::Query<'q, Sqlite, sqlx::sqlite::SqliteArguments>;
 pub(super) type Tx = Transaction<'static, Sqlite>;
 
-/// A receipt as stored in the journal. Text from sources is not sanitized.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReceiptKind {
+    #[default]
+    Sent,
+    Answered,
+    Followed,
+}
+
+impl ReceiptKind {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Answered => "answered",
+            Self::Followed => "followed",
+        }
+    }
+}
+
+/// A receipt as stored in the journal. Text from sources is not sanitized, and stays text because the hash covers its
+/// bytes. As JSON it is the export format: the label, the hashed fields and the hash.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "format", rename = "placet-receipt/v1", rename_all(serialize = "camelCase"))]
 pub struct Receipt {
     /// The number, counted from 1 without gaps.
     pub seq: i64,
-    /// `sent`, `answered` or `followed`.
-    pub kind: String,
+    pub kind: ReceiptKind,
     /// Milliseconds since 1970.
     pub at: i64,
     pub submission: String,
@@ -71,7 +92,7 @@ impl Receipt {
         use Field::{Number, Text};
         [
             ("seq", Number(Some(self.seq))),
-            ("kind", Text(Some(&self.kind))),
+            ("kind", Text(Some(self.kind.word()))),
             ("at", Number(Some(self.at))),
             ("submission", Text(Some(&self.submission))),
             ("source", Text(Some(&self.source))),
@@ -103,9 +124,9 @@ impl Receipt {
         chain::link(Self::FORMAT, fields.iter().map(Option::as_deref), before).to_string()
     }
 
-    fn about(kind: &str, submission: &SubmissionId, source: &SourceName, action: &str) -> Self {
+    fn about(kind: ReceiptKind, submission: &SubmissionId, source: &SourceName, action: &str) -> Self {
         Self {
-            kind: kind.to_owned(),
+            kind,
             at: clock::now().as_millis(),
             submission: submission.as_str().to_owned(),
             source: source.as_str().to_owned(),
@@ -115,40 +136,21 @@ impl Receipt {
         }
     }
 
+    /// Reads the columns by the names of the fields.
     fn read(row: &SqliteRow) -> sqlx::Result<Self> {
-        Ok(Self {
-            seq: row.try_get("seq")?,
-            kind: row.try_get("kind")?,
-            at: row.try_get("at")?,
-            submission: row.try_get("submission")?,
-            source: row.try_get("source")?,
-            action: row.try_get("action")?,
-            client: row.try_get("client")?,
-            reviewer: row.try_get("reviewer")?,
-            login: row.try_get("login")?,
-            tool: row.try_get("tool")?,
-            decision: row.try_get("decision")?,
-            said: row.try_get("said")?,
-            digest: row.try_get("digest")?,
-            effective: row.try_get("effective")?,
-            terms: row.try_get("terms")?,
-            seen: row.try_get("seen")?,
-            dwell_ms: row.try_get("dwell_ms")?,
-            outcome: row.try_get("outcome")?,
-            hash: row.try_get("hash")?,
-            title: row.try_get("title")?,
-            batch: row.try_get("batch")?,
-            risk: row.try_get("risk")?,
-            owner: row.try_get("owner")?,
-            left_pending: row.try_get("left_pending")?,
-            via: row.try_get("via")?,
-        })
+        let cell = |column: &SqliteColumn| {
+            let at = column.ordinal();
+            let number = row.try_get::<Option<i64>, _>(at).map(Value::from);
+            let value = number.or_else(|_| row.try_get::<Option<String>, _>(at).map(Value::from))?;
+            Ok((column.name().to_owned(), value))
+        };
+        let cells = row.columns().iter().map(cell).collect::<sqlx::Result<Map<_, _>>>()?;
+        serde_json::from_value(cells.into()).map_err(|error| sqlx::Error::Decode(error.into()))
     }
 }
 
 /// A field of a receipt; `None` if it is absent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field<'a> {
     Number(Option<i64>),
     Text(Option<&'a str>),
@@ -160,21 +162,6 @@ impl<'a> Field<'a> {
             Self::Number(number) => number.map(|number| Cow::Owned(number.to_string())),
             Self::Text(text) => text.map(Cow::Borrowed),
         }
-    }
-}
-
-/// The export format: the label, the hashed fields and the hash. The hash covers `at` in milliseconds since 1970 and
-/// the exact bytes of `outcome`.
-impl Serialize for Receipt {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let covered = self.fields().into_iter().map(|(name, field)| match name {
-            "dwell_ms" => ("dwellMs", field),
-            "left_pending" => ("leftPending", field),
-            name => (name, field),
-        });
-        let first = [("format", Field::Text(Some(Self::FORMAT)))];
-        serializer
-            .collect_map(first.into_iter().chain(covered).chain([("hash", Field::Text(Some(&self.hash)))]))
     }
 }
 
@@ -230,7 +217,7 @@ impl Journal {
                         owner: Some(self.owner.id.clone()),
                         left_pending: Some(begun.left_pending),
                         via: Some(self.via.word().to_owned()),
-                        ..Receipt::about("sent", submission.id(), batch.source(), item.id.as_raw())
+                        ..Receipt::about(ReceiptKind::Sent, submission.id(), batch.source(), item.id.as_raw())
                     },
                 )
                 .await?;
@@ -280,7 +267,7 @@ pub(super) async fn answered(
     key: &ActionKey,
     outcome: &str,
 ) -> sqlx::Result<()> {
-    let receipt = Receipt::about("answered", submission, &key.source, key.id.as_raw());
+    let receipt = Receipt::about(ReceiptKind::Answered, submission, &key.source, key.id.as_raw());
     append(tx, Receipt { outcome: Some(outcome.to_owned()), ..receipt }).await
 }
 
@@ -296,10 +283,10 @@ pub(super) async fn followed(tx: &mut Tx, key: &ActionKey, outcome: String) -> s
     .await?;
     match last {
         Some((submission, kind, known))
-            if !(kind == "followed" && known.as_deref() == Some(outcome.as_str())) =>
+            if !(kind == ReceiptKind::Followed.word() && known.as_deref() == Some(outcome.as_str())) =>
         {
             let of = SubmissionId::new(submission);
-            let receipt = Receipt::about("followed", &of, &key.source, key.id.as_raw());
+            let receipt = Receipt::about(ReceiptKind::Followed, &of, &key.source, key.id.as_raw());
             append(tx, Receipt { outcome: Some(outcome), ..receipt }).await
         }
         Some(_) | None => Ok(()),

@@ -1,6 +1,6 @@
 //! Records submissions before they are sent, and their outcomes.
 
-use super::receipt::Receipt;
+use super::receipt::{Receipt, ReceiptKind};
 use super::shape::LastSeen;
 use super::state::{Journal, JournalError};
 use super::{receipt, shape};
@@ -48,10 +48,11 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// Returns the newest receipt of this kind about this decision.
-    pub fn newest<'a>(&self, receipts: &'a [Receipt], kind: &str) -> Option<&'a Receipt> {
+    /// Returns the receipt of this decision.
+    pub fn receipt<'a>(&self, receipts: &'a [Receipt]) -> Option<&'a Receipt> {
         let (source, action) = (self.key.source.as_str(), self.key.id.as_raw());
-        receipts.iter().rfind(|it| it.kind == kind && it.source == source && it.action == action)
+        let is_sent = |it: &&Receipt| it.kind == ReceiptKind::Sent;
+        receipts.iter().filter(is_sent).rfind(|it| it.source == source && it.action == action)
     }
 }
 

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::receipt::Receipt;
+use serde::Deserialize;
+
+use super::receipt::{Receipt, ReceiptKind};
 use super::shape;
 use super::state::{Journal, JournalError};
 use super::submission_record::{Sent, SubmissionRecord};
@@ -13,7 +15,7 @@ use crate::domain::{BatchKey, SubmissionId};
 const PAGE: u32 = 1_000;
 
 /// The newest receipt. A saved copy proves that earlier receipts are unchanged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Head {
     pub seq: i64,
     pub hash: String,
@@ -212,13 +214,13 @@ fn cut(kept: &SavedHead) -> Wrong {
 
 fn keep(told: &mut Rows, receipt: Receipt) {
     let of = (receipt.submission.clone(), receipt.source.clone(), receipt.action.clone());
-    match receipt.kind.as_str() {
-        "sent" => drop(told.insert(of, ReceiptContents { sent: receipt, answered: None })),
-        "answered" => {
+    match receipt.kind {
+        ReceiptKind::Sent => drop(told.insert(of, ReceiptContents { sent: receipt, answered: None })),
+        ReceiptKind::Answered => {
             if let Some(told) = told.get_mut(&of) {
                 told.answered = Some(receipt);
             }
         }
-        _ => {}
+        ReceiptKind::Followed => {}
     }
 }

@@ -133,7 +133,7 @@ async fn read(journal: &Journal, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Line
             let receipts = journal.receipts_of(&past.id).await?;
             let left = limit - lines.len();
             for sent in past.items.iter().filter(|sent| wanted.holds(sent)).take(left) {
-                let receipt = sent.newest(&receipts, "sent").cloned();
+                let receipt = sent.receipt(&receipts).cloned();
                 lines.push(Line::of(&past, sent.clone(), receipt));
             }
         }

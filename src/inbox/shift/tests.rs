@@ -44,7 +44,6 @@ fn past(minutes: i64, reviewer: &str, items: Vec<Sent>) -> SubmissionRecord {
 
 fn receipt(id: &str, seen: Option<&str>, dwell: Option<i64>) -> Receipt {
     Receipt {
-        kind: "sent".to_owned(),
         source: "gate".to_owned(),
         action: id.to_owned(),
         seen: seen.map(str::to_owned),

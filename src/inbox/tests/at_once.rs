@@ -53,7 +53,7 @@ async fn failure_in_an_answer_survives_a_restart() {
     let about: Vec<_> = receipts
         .iter()
         .filter(|it| it.action == "1")
-        .map(|it| (it.kind.as_str(), it.outcome.as_deref().unwrap_or_default()))
+        .map(|it| (it.kind.word(), it.outcome.as_deref().unwrap_or_default()))
         .collect();
     assert_eq!(
         about,

@@ -87,8 +87,11 @@ async fn accepted_decision_is_settled_by_its_actions_end() {
         let log = inbox.log(9).await.unwrap();
         assert_eq!(log[0].items[0].outcome, Some(want));
         let receipts = inbox.journal.receipts_of(&log[0].id).await.unwrap();
-        let told: Vec<_> =
-            receipts.iter().filter(|it| it.kind == "followed").map(|it| it.outcome.as_deref()).collect();
+        let told: Vec<_> = receipts
+            .iter()
+            .filter(|it| it.kind.word() == "followed")
+            .map(|it| it.outcome.as_deref())
+            .collect();
         assert_eq!(
             told,
             then.map(Some).into_iter().collect::<Vec<_>>(),
@@ -262,7 +265,11 @@ async fn later_end_of_an_approved_action_is_recorded_once() {
     inbox.look_at(&keys).await.unwrap();
     assert_eq!(last_seen().await, (vec![word("executed"), word("failed"), None], 1));
     let receipts = inbox.journal.receipts(0, 100).await.unwrap();
-    assert_eq!(receipts.iter().filter(|it| it.kind == "followed").count(), 2, "one receipt per action");
+    assert_eq!(
+        receipts.iter().filter(|it| it.kind.word() == "followed").count(),
+        2,
+        "one receipt per action"
+    );
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::Via;
+use crate::journal::receipt::ReceiptKind;
 
 /// Computed independently: python3 -c "import hashlib; h=hashlib.sha256()
 /// n=lambda f: h.update(len(f).to_bytes(8,'big')+f); n(b'placet-receipt/v1')
@@ -14,7 +15,7 @@ fn some() -> Receipt {
     let text = |text: &str| Some(text.to_owned());
     Receipt {
         seq: 2,
-        kind: "sent".to_owned(),
+        kind: ReceiptKind::Sent,
         at: -7,
         submission: "s".to_owned(),
         source: "src".to_owned(),
@@ -66,10 +67,18 @@ fn hash_matches_an_independent_computation() {
 }
 
 #[test]
+fn exported_receipt_has_its_label_and_every_field() {
+    let json = r#"{"format":"placet-receipt/v1","seq":2,"kind":"sent","at":-7,"submission":"s","source":"src","action":"1","client":"0.1.0","reviewer":"ada","login":null,"tool":"t","decision":"approve","said":"","digest":"d","effective":"e","terms":null,"seen":"in_full","dwellMs":1500,"outcome":null,"title":"Title","batch":"m:t","risk":"high","owner":"run","leftPending":3,"via":"shell","hash":"sha256:00"}"#;
+    let receipt = Receipt { hash: "sha256:00".to_owned(), ..some() };
+
+    assert_eq!(serde_json::to_string(&receipt).unwrap(), json);
+}
+
+#[test]
 fn hash_covers_every_field_and_tells_absent_from_empty() {
     let changes: [fn(&mut Receipt); 26] = [
         |it| it.seq = 3,
-        |it| it.kind = "answered".to_owned(),
+        |it| it.kind = ReceiptKind::Answered,
         |it| it.at = 7,
         |it| it.submission = "t".to_owned(),
         |it| it.source = "sr".to_owned(),
@@ -134,7 +143,7 @@ async fn receipt_records_reviewer_decision_and_seen_content() {
 
     let receipts = all(&journal).await;
     let [first, second] = &receipts[..] else { panic!("{receipts:?}") };
-    assert_eq!((first.seq, first.kind.as_str(), first.action.as_str()), (1, "sent", "1"));
+    assert_eq!((first.seq, first.kind.word(), first.action.as_str()), (1, "sent", "1"));
     assert_eq!((first.reviewer.as_deref(), first.login.as_deref()), (Some("ada"), Some("adal")));
     assert_eq!(
         (first.decision.as_deref(), first.said.as_deref()),
@@ -166,7 +175,7 @@ async fn only_changed_outcomes_have_a_receipt() {
 
     let receipts = all(&journal).await;
 
-    let told: Vec<_> = receipts.iter().map(|it| (it.kind.as_str(), it.outcome.as_deref())).collect();
+    let told: Vec<_> = receipts.iter().map(|it| (it.kind.word(), it.outcome.as_deref())).collect();
     assert_eq!(
         told,
         [
