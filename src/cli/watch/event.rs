@@ -43,9 +43,7 @@ pub(super) fn event_json(happening: &Happening) -> Value {
             ("left", Some(about), json!({"status": status.as_ref().map(wire_status)}))
         }
         HappeningKind::LeftMany { count } => ("left", None, json!({"count": count})),
-        HappeningKind::Executed { about } => ("executed", Some(about), json!({})),
-        HappeningKind::Failed { about } => ("failed", Some(about), json!({})),
-        HappeningKind::Unknown { about } => ("unknown", Some(about), json!({})),
+        HappeningKind::Ended { status, about } => (status.as_raw(), Some(about), json!({})),
         HappeningKind::Connection(it) => {
             ("connection", None, json!({"connection": connection(it), "why": why(it)}))
         }

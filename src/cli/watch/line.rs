@@ -19,26 +19,33 @@ enum Part {
     Field(&'static str),
 }
 
-pub(super) const FIELDS: [&str; 18] = [
-    "state",
-    "pending",
-    "high",
-    "oldest",
-    "over",
-    "target",
-    "unknown",
-    "arrivals_now",
-    "resolves_now",
-    "arrivals",
-    "resolves",
-    "net",
-    "clears",
-    "approved",
-    "rejected",
-    "failed",
-    "alerts",
-    "missing",
+type Field = fn(&Board, Targets) -> String;
+
+/// The fields of `--format`. `missing` is the list of sources that are missing.
+pub(super) const FIELDS: [(&str, Field); 18] = [
+    ("state", |board, _| board.total.state.word().to_owned()),
+    ("pending", |board, _| cell(board, Figure::Pending)),
+    ("high", |board, _| cell(board, Figure::High)),
+    ("oldest", |board, _| cell(board, Figure::Oldest)),
+    ("over", |board, _| cell(board, Figure::Over)),
+    ("target", |_, targets| limit_said(targets.age)),
+    ("unknown", |board, _| board.total.unknown.to_string()),
+    ("arrivals_now", |board, _| cell(board, Figure::InNow)),
+    ("resolves_now", |board, _| cell(board, Figure::OutNow)),
+    ("arrivals", |board, _| cell(board, Figure::InMean)),
+    ("resolves", |board, _| cell(board, Figure::OutMean)),
+    ("net", |board, _| board.total.rate.map_or_else(|| "?".to_owned(), |rate| words::net(rate.net()))),
+    ("clears", |board, _| cell(board, Figure::Clears)),
+    ("approved", |board, _| board.outcomes.approved.to_string()),
+    ("rejected", |board, _| board.outcomes.rejected.to_string()),
+    ("failed", |board, _| board.outcomes.failed.to_string()),
+    ("alerts", |board, _| board.alerts.len().to_string()),
+    ("missing", |_, _| String::new()),
 ];
+
+fn cell(board: &Board, figure: Figure) -> String {
+    figure.cell(&board.total, board.at).marked(false)
+}
 
 impl Format {
     /// Parses a format, or returns the default.
@@ -81,8 +88,8 @@ fn parts(text: &str) -> Result<Vec<Part>, Usage> {
                 "--format is one line of text with fields like {{pending}}; a brace that is text is written twice: {text:?}"
             )));
         };
-        let Some(known) = FIELDS.iter().find(|known| **known == name) else {
-            let known = FIELDS.join(", ");
+        let Some((known, _)) = FIELDS.iter().find(|(known, _)| *known == name) else {
+            let known = FIELDS.map(|(known, _)| known).join(", ");
             return Err(Usage(format!("--format has no field {name:?}; the fields are: {known}")));
         };
         parts.push(Part::Text(std::mem::take(&mut plain)));
@@ -103,28 +110,8 @@ fn field(name: &str, board: &Board, targets: Targets) -> String {
     if !is_known(board) && name != "target" {
         return "?".to_owned();
     }
-    let total = &board.total;
-    let cell = |figure: Figure| figure.cell(total, board.at).marked(false);
-    match name {
-        "state" => total.state.word().to_owned(),
-        "pending" => cell(Figure::Pending),
-        "high" => cell(Figure::High),
-        "oldest" => cell(Figure::Oldest),
-        "over" => cell(Figure::Over),
-        "target" => limit_said(targets.age),
-        "unknown" => total.unknown.to_string(),
-        "arrivals_now" => cell(Figure::InNow),
-        "resolves_now" => cell(Figure::OutNow),
-        "arrivals" => cell(Figure::InMean),
-        "resolves" => cell(Figure::OutMean),
-        "net" => total.rate.map_or_else(|| "?".to_owned(), |rate| words::net(rate.net())),
-        "clears" => cell(Figure::Clears),
-        "approved" => board.outcomes.approved.to_string(),
-        "rejected" => board.outcomes.rejected.to_string(),
-        "failed" => board.outcomes.failed.to_string(),
-        "alerts" => board.alerts.len().to_string(),
-        _ => String::new(),
-    }
+    let of = FIELDS.iter().find(|(known, _)| *known == name);
+    of.map(|(_, of)| of(board, targets)).unwrap_or_default()
 }
 
 /// Formats `placet: 141 pending, 4 high, oldest 3 h 12!, 28 over 1 h (praxiom 2 m old)`. Leaves out zeros.
@@ -143,7 +130,7 @@ pub(super) fn counts(board: &Board, targets: Targets) -> String {
         said.push(format!("{} high", total.high));
     }
     if total.oldest.is_some() {
-        said.push(format!("oldest {}", Figure::Oldest.cell(total, board.at).marked(false)));
+        said.push(format!("oldest {}", cell(board, Figure::Oldest)));
     }
     if total.over_target > 0 {
         said.push(format!("{} over {}", total.over_target, words::target(&targets)));

@@ -233,7 +233,7 @@ fn help_lists_exactly_the_known_fields() {
     let (named, _) = fields.split_once(';').unwrap();
     let named: Vec<&str> = named.split_whitespace().map(|field| field.trim_matches(['{', '}'])).collect();
 
-    assert_eq!(named, line::FIELDS);
+    assert_eq!(named, line::FIELDS.map(|(name, _)| name));
 }
 
 /// Returns the output as JSON, after checking it against the schema.
@@ -356,9 +356,12 @@ fn each_kind_of_event_has_its_fields() {
             with(json!({"event": "left", "status": "expired"})),
         ),
         (HappeningKind::LeftMany { count: 4 }, json!({"event": "left", "count": 4})),
-        (HappeningKind::Executed { about: about() }, with(json!({"event": "executed"}))),
-        (HappeningKind::Failed { about: about() }, with(json!({"event": "failed"}))),
-        (HappeningKind::Unknown { about: about() }, with(json!({"event": "unknown"}))),
+        (
+            HappeningKind::Ended { status: Status::Executed, about: about() },
+            with(json!({"event": "executed"})),
+        ),
+        (HappeningKind::Ended { status: Status::Failed, about: about() }, with(json!({"event": "failed"}))),
+        (HappeningKind::Ended { status: Status::Unknown, about: about() }, with(json!({"event": "unknown"}))),
         (
             HappeningKind::Connection(retrying),
             json!({"event": "connection", "connection": "retrying", "why": "reset"}),

@@ -192,13 +192,9 @@ pub enum HappeningKind {
     LeftMany {
         count: u64,
     },
-    Executed {
-        about: Box<About>,
-    },
-    Failed {
-        about: Box<About>,
-    },
-    Unknown {
+    /// An approved action ended: executed, failed or with an unknown outcome.
+    Ended {
+        status: Status,
         about: Box<About>,
     },
     Connection(Connection),

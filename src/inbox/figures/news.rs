@@ -45,7 +45,6 @@ impl News {
         by: Option<Untrusted>,
         about: About,
     ) {
-        let boxed = Box::new(about.clone());
         let approved = |about| (Status::Approved, by.clone(), about);
         match stage {
             Stage::Pending => {}
@@ -54,13 +53,9 @@ impl News {
             Stage::Executed if !was_open => self.executed.push(about),
             Stage::Approved | Stage::Executed => self.decided.push(approved(about)),
             Stage::Failed | Stage::Unknown => {
-                self.decided.extend(was_open.then(|| approved(about)));
-                let failed = stage == Stage::Failed;
-                self.bad.push(if failed {
-                    HappeningKind::Failed { about: boxed }
-                } else {
-                    HappeningKind::Unknown { about: boxed }
-                });
+                self.decided.extend(was_open.then(|| approved(about.clone())));
+                let status = if stage == Stage::Failed { Status::Failed } else { Status::Unknown };
+                self.bad.push(HappeningKind::Ended { status, about: Box::new(about) });
             }
         }
     }
@@ -83,8 +78,11 @@ impl News {
         }
         // Many successes only show in the counts.
         if self.executed.len() <= ONE_BY_ONE {
-            let executed = self.executed.into_iter();
-            kinds.extend(executed.map(|about| HappeningKind::Executed { about: Box::new(about) }));
+            kinds.extend(
+                self.executed
+                    .into_iter()
+                    .map(|about| HappeningKind::Ended { status: Status::Executed, about: Box::new(about) }),
+            );
         }
         kinds.extend(self.bad.into_iter().take(FAILURES));
         kinds.into_iter().map(|what| Happening { at: now, source: source.clone(), what }).collect()

@@ -189,7 +189,11 @@ fn approved_and_later_failed_action_counts_once_as_each() {
 
     assert_eq!(board.outcomes, Flow { approved: 1, failed: 1, ..Flow::default() });
     assert_eq!(board.alerts, [Alert { kind: AlertKind::Failed, source: source(), count: 1 }]);
-    assert!(matches!(board.events[0].what, HappeningKind::Failed { .. }), "{:?}", board.events);
+    assert!(
+        matches!(board.events[0].what, HappeningKind::Ended { status: Status::Failed, .. }),
+        "{:?}",
+        board.events
+    );
     let tool = board.tools[0].decided.clone().unwrap();
     assert_eq!((tool.approved, tool.failed, tool.edited), (1, 1, None));
 }

@@ -17,7 +17,7 @@ use crate::clock;
 use crate::config::paths::Paths;
 use crate::config::{NotifyOn, TokenFrom, Webhook, WebhookForm};
 use crate::contract::time;
-use crate::domain::{ActionId, ActionKey, AlertKind, Queue, SourceName, Timestamp, Untrusted};
+use crate::domain::{ActionId, ActionKey, AlertKind, Queue, SourceName, Status, Timestamp, Untrusted};
 use crate::inbox::Connection;
 use crate::inbox::figures::{
     About, Alert, Happening, HappeningKind, QueueLine, SourceBoard, Standing, ToolLine,
@@ -224,7 +224,7 @@ fn hostile(at: i64, count: u64) -> Board {
     let name = SourceName::new("gate");
     let key = ActionKey { source: name.clone(), id: ActionId::new("\u{7}") };
     let about = About { key, tool: foreign.clone(), title: foreign.clone(), high: true };
-    let failed = HappeningKind::Failed { about: Box::new(about) };
+    let failed = HappeningKind::Ended { status: Status::Failed, about: Box::new(about) };
     let stopped = Connection::Stopped { why: "\u{1b}]9;x\u{7}".into() };
     let at = Timestamp::from_millis(at);
     let source = SourceBoard {

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::domain::{Look, Queue, Status, Timestamp, Untrusted};
+use crate::domain::{Queue, Status, Timestamp, Untrusted};
 use crate::inbox::Connection;
 use crate::inbox::figures::cells;
 use crate::inbox::figures::{self, About, Alert, AlertKind, Board, Happening, HappeningKind as K};
@@ -55,14 +55,12 @@ fn one(model: &Model, event: &Happening, pen: &mut Pen<'_>) {
 }
 
 /// Returns the label of an event; problems are in capitals.
-const fn word(what: &K) -> (&'static str, Style) {
+fn word(what: &K) -> (&'static str, Style) {
     match what {
         K::Arrived { .. } => ("arrived", theme::PLAIN),
         K::Decided { .. } | K::DecidedMany { .. } => ("decided", theme::PLAIN),
         K::Left { .. } | K::LeftMany { .. } => ("left", theme::DIM),
-        K::Executed { .. } => (Look::EXECUTED.badge, theme::role(Look::EXECUTED.role)),
-        K::Failed { .. } => (Look::FAILED.badge, theme::role(Look::FAILED.role)),
-        K::Unknown { .. } => (Look::UNKNOWN.badge, theme::role(Look::UNKNOWN.role)),
+        K::Ended { status, .. } => (status.look().map_or("ended", |it| it.badge), theme::role(status.role())),
         K::Connection(Connection::Live | Connection::Polling) => ("source", theme::GOOD),
         K::Connection(Connection::Connecting) => ("source", theme::PLAIN),
         K::Connection(_) | K::Unreadable { .. } => ("SOURCE", theme::WARN),
@@ -114,9 +112,10 @@ fn what(model: &Model, event: &Happening, pen: &mut Pen<'_>) {
             let n = count(usize::try_from(*n).unwrap_or(usize::MAX), "action");
             pen.ours(&format!("{n} undecided"), theme::PLAIN);
         }
-        K::Executed { about: of } => about(of, pen.left(), pen),
-        K::Failed { about: of } | K::Unknown { about: of } => {
-            pen.ours(words::AFTER_APPROVAL, word(&event.what).1);
+        K::Ended { status, about: of } => {
+            if *status != Status::Executed {
+                pen.ours(words::AFTER_APPROVAL, theme::role(status.role()));
+            }
             about(of, pen.left(), pen);
         }
         K::Connection(connection) => connected(connection, pen),

@@ -326,14 +326,13 @@ fn event(model: &mut Model, happening: &Happening) {
     match &happening.what {
         K::Arrived { count: 1, first, .. } => action(model, &first.key, None),
         K::Arrived { queue, .. } => narrow(model, Filter::of_queue(&happening.source, queue)),
-        K::Decided { status, about, .. } => action(model, &about.key, list_of(status)),
+        K::Decided { status, about, .. } | K::Ended { status, about } => {
+            action(model, &about.key, list_of(status))
+        }
         K::Left { status, about } => {
             let list = status.as_ref().map_or(Some(ViewKind::Expired), list_of);
             action(model, &about.key, list);
         }
-        K::Executed { about } => action(model, &about.key, Some(ViewKind::Executed)),
-        K::Failed { about } => action(model, &about.key, Some(ViewKind::Failed)),
-        K::Unknown { about } => action(model, &about.key, Some(ViewKind::Unknown)),
         K::DecidedMany { .. }
         | K::LeftMany { .. }
         | K::Connection(_)
@@ -344,15 +343,7 @@ fn event(model: &mut Model, happening: &Happening) {
 }
 
 fn list_of(status: &Status) -> Option<ViewKind> {
-    Some(match status {
-        Status::Approved | Status::Running => ViewKind::Approved,
-        Status::Executed => ViewKind::Executed,
-        Status::Failed => ViewKind::Failed,
-        Status::Unknown => ViewKind::Unknown,
-        Status::Rejected => ViewKind::Rejected,
-        Status::Expired | Status::Withdrawn | Status::Superseded => ViewKind::Expired,
-        Status::Pending | Status::Other(_) => return None,
-    })
+    ViewKind::BY_STATUS.into_iter().find(|kind| kind.statuses().contains(status))
 }
 
 /// Goes to an action in the inbox, or in the list if it has ended.

@@ -90,6 +90,10 @@ pub(crate) enum More {
 }
 
 impl ViewKind {
+    /// The lists of one status or of a few that belong together.
+    pub const BY_STATUS: [Self; 6] =
+        [Self::Approved, Self::Executed, Self::Failed, Self::Unknown, Self::Rejected, Self::Expired];
+
     pub const fn name(self) -> &'static str {
         match self {
             Self::Approved => words::APPROVED_AND_RUNNING,
@@ -103,26 +107,32 @@ impl ViewKind {
         }
     }
 
+    /// Returns the statuses that it lists; empty for decisions made here.
+    pub fn statuses(self) -> Vec<Status> {
+        use Status as S;
+        match self {
+            Self::Approved => vec![S::Approved, S::Running],
+            Self::Executed => vec![S::Executed],
+            Self::Failed => vec![S::Failed],
+            Self::Unknown => vec![S::Unknown],
+            Self::Rejected => vec![S::Rejected],
+            Self::Expired => vec![S::Expired, S::Withdrawn, S::Superseded],
+            Self::Decided => {
+                vec![S::Approved, S::Running, S::Executed, S::Failed, S::Unknown, S::Rejected]
+            }
+            Self::Mine => Vec::new(),
+        }
+    }
+
     pub fn ask(self) -> PageRequest {
-        let statuses: &[Status] = match self {
-            Self::Approved => &[Status::Approved, Status::Running],
-            Self::Executed => &[Status::Executed],
-            Self::Failed => &[Status::Failed],
-            Self::Unknown => &[Status::Unknown],
-            Self::Rejected => &[Status::Rejected],
-            Self::Expired => &[Status::Expired, Status::Withdrawn, Status::Superseded],
-            Self::Decided => &[
-                Status::Approved,
-                Status::Running,
-                Status::Executed,
-                Status::Failed,
-                Status::Unknown,
-                Status::Rejected,
-            ],
-            Self::Mine => return PageRequest::Decided { skip: 0 },
-        };
-        let then_ours = self == Self::Decided;
-        PageRequest::Listed { statuses: statuses.to_vec(), next: None, then_ours }
+        match self {
+            Self::Mine => PageRequest::Decided { skip: 0 },
+            _ => PageRequest::Listed {
+                statuses: self.statuses(),
+                next: None,
+                then_ours: self == Self::Decided,
+            },
+        }
     }
 
     /// Returns true if the rows can have different statuses.

@@ -241,8 +241,10 @@ pub(crate) fn failed() -> Board {
     board.outcomes.unknown = 1;
     board.alerts = vec![alert(AlertKind::Failed, "gate", 3), alert(AlertKind::Unknown, "gate", 1)];
     let lost = about("pa-9", "refund_payment", "Refund 1.10 EUR to \u{202e}yrollam", true);
-    board.events.insert(0, happening(1, "gate", HappeningKind::Unknown { about: lost }));
+    board
+        .events
+        .insert(0, happening(1, "gate", HappeningKind::Ended { status: Status::Unknown, about: lost }));
     let about = about("pa-7", "google_drive_write", "Overwrite Q3 plan.docx", false);
-    board.events.insert(0, happening(0, "gate", HappeningKind::Failed { about }));
+    board.events.insert(0, happening(0, "gate", HappeningKind::Ended { status: Status::Failed, about }));
     board
 }

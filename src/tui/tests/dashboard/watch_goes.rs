@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
-use crate::domain::{ActionId, PendingAction, Queue, Untrusted};
+use crate::domain::{ActionId, PendingAction, Queue, Status, Untrusted};
 use crate::inbox::figures::{AlertKind, HappeningKind};
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::dashboard::state::{Panel, RowId};
@@ -76,7 +76,11 @@ fn enter_opens_the_subject_of_an_event_or_alert() {
     };
     board.events = vec![
         happening(1, "gate", arrived(1)),
-        happening(2, "gate", HappeningKind::Failed { about: about("gone", "tool", "title", false) }),
+        happening(
+            2,
+            "gate",
+            HappeningKind::Ended { status: Status::Failed, about: about("gone", "tool", "title", false) },
+        ),
     ];
     board.alerts = vec![alert(AlertKind::HighRisk, "gate", 1)];
     shows(&mut desk, board.clone());
