@@ -12,7 +12,6 @@ import datetime
 import decimal
 import enum
 import functools
-import gc
 import hashlib
 import io
 import json
@@ -28,7 +27,6 @@ import time
 import unittest
 import urllib.request
 import uuid
-import warnings
 from concurrent.futures import Future, ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -654,7 +652,7 @@ class Running(unittest.TestCase):
                 decided = self.gate.wait(signal, LIMIT)
                 self.assertEqual((decided.status, decided.result, self.ran), ("executed", result, ran))
 
-    def test_work_inside_a_result_that_did_not_run_is_failed(self) -> None:
+    def test_a_call_that_ran_is_executed_whatever_is_in_its_result(self) -> None:
         async def never(n: int = 0) -> None:
             self.ran.append(n)
 
@@ -662,64 +660,136 @@ class Running(unittest.TestCase):
             self.ran.append("row")
             yield
 
-        async def async_rows() -> Any:
-            self.ran.append("async row")
-            yield
+        class Stream:
+            def __aiter__(self) -> Any:
+                return self
 
-        class OnlyAsync:
+            async def __anext__(self) -> None: ...
+
+        class Streamed:
             def __aiter__(self) -> Any: ...
 
-        deep: List[Any] = [never()]
-        for _ in range(3000):
-            deep = [deep]
-        endless: List[Any] = [never()]
+        coroutine = never()
+        self.addCleanup(coroutine.close)
+        endless: List[Any] = [coroutine]
         endless.append(endless)
-        pool = ThreadPoolExecutor()
-        self.addCleanup(pool.shutdown)
-        done = pool.submit(int)
-        done.result(LIMIT)
-        entered = contextlib.contextmanager(rows)()
-        entered.__enter__()
-        self.ran.clear()
-        inside = {
-            "list": ([never(), [never()]], "a coroutine"),
-            "member": ({"a": {"b": (rows(),)}}, "a generator"),
-            "key": ({async_rows(): 1}, "an async generator"),
-            "map": ({"a": map(self.ran.append, "a")}, "a map"),
-            "async": ([OnlyAsync()], "an OnlyAsync"),
-            "manager": ({"a": contextlib.contextmanager(rows)()}, "a context manager"),
-            "async manager": ([contextlib.asynccontextmanager(async_rows)()], "a context manager"),
-            "awaitable": ([Later(self.ran)], "a Later"),
-            "record": (Address("s", cast(Any, never())), "a coroutine"),
-            "set": ({never()}, "a coroutine"),
-            "values": ({1: never()}.values(), "a coroutine"),
-            "deep": (deep, "a coroutine"),
-            "endless": (endless, "a coroutine"),
+        manager = contextlib.contextmanager(rows)
+
+        def kept(part: str, kind: str) -> str:
+            return f"{part} is not kept: a {kind} is not JSON."
+
+        results: Dict[str, Tuple[Any, Any]] = {
+            "generator": ({"sent": 2, "ids": (str(i) for i in [1, 2])}, {"sent": 2, "ids": kept("result.ids", "generator")}),
+            "filter": ([filter(None, [1])], [kept("result[0]", "filter")]),
+            "map": ((1, map(self.ran.append, "a")), [1, kept("result[1]", "map")]),
+            "reversed": ({"a": {"b": reversed([1])}}, {"a": {"b": kept("result.a.b", "list_reverseiterator")}}),
+            "coroutine": ([coroutine], [kept("result[0]", "coroutine")]),
+            "stream": ({"n": 1, "stream": Stream()}, {"n": 1, "stream": kept("result.stream", "Stream")}),
+            "streamed": (Streamed(), kept("result", "Streamed")),
+            "record": (Address("s", cast(Any, rows())), {"street": "s", "since": kept("result.since", "generator")}),
+            "awaitable": ([Later(self.ran)], [kept("result[0]", "Later")]),
+            "future": ([pending := Future()], [repr(pending)]),
+            "manager": ([manager()], [kept("result[0]", "_GeneratorContextManager")]),
+            "endless": (endless, "The result is nested too deeply to be kept, or holds itself."),
+            "class": ([Streamed], [repr(Streamed)]),
         }
-        said = {name: (result, f"It did not run: it returned {kind} inside its result.") for name, (result, kind) in inside.items()}
-        said["future"] = ((1, Future()), "It did not run to its end: it returned a pending Future inside its result.")
-        said["top"] = (OnlyAsync(), "It did not run: it returned an OnlyAsync, which nobody awaited or iterated.")
-        manager = contextlib.contextmanager(rows)()
-        said["top manager"] = (manager, "It did not run: it returned a context manager, which nobody awaited or iterated.")
-        ran = {"done": [done], "entered": [entered], "class": [OnlyAsync], "file": [io.StringIO("a")], "empty": [], "mock": [mock.Mock()]}
 
         @self.gate.gated()
         def holds(name: str) -> Any:
-            return said[name][0] if name in said else ran[name]
+            self.ran.append(name)
+            return results[name][0]
 
-        with warnings.catch_warnings(record=True) as warned, self.assertLogs("placet", "WARNING"):
-            warnings.simplefilter("always")
-            for name in (*said, *ran):
-                with self.subTest(name):
-                    signal = holds(name)
-                    approve(signal)
-                    self.gate.work_once()
-                    decided = self.gate.wait(signal, LIMIT)
-                    outcome = (decided.status, decided.error, self.ran)
-                    self.assertEqual(outcome, ("failed", said[name][1], []) if name in said else ("executed", None, []))
-            inside.clear(), said.clear()
-            gc.collect()
-        self.assertEqual([str(each.message) for each in warned if "never awaited" in str(each.message)], [])
+        for name, (_, result) in results.items():
+            with self.subTest(name):
+                self.ran.clear()
+                signal = holds(name)
+                approve(signal)
+                self.gate.work_once()
+                decided = self.gate.wait(signal, LIMIT)
+                outcome = (decided.status, decided.error, decided.result, self.ran)
+                self.assertEqual(outcome, ("executed", None, result, [name]))
+
+    def test_a_function_that_becomes_a_context_manager_did_not_run(self) -> None:
+        @self.gate.gated()
+        @contextlib.contextmanager
+        def managed() -> Any:
+            self.ran.append("managed")
+            yield
+
+        signal: Any = managed()
+        approve(signal)
+        self.gate.work_once()
+        decided = self.gate.wait(signal, LIMIT)
+        said = "It did not run: it returned a context manager, which nobody awaited or iterated."
+        self.assertEqual((decided.status, decided.error, self.ran), ("failed", said, []))
+
+    def test_what_a_function_raises_is_reported_whatever_it_is(self) -> None:
+        class Stopped(BaseException):
+            pass
+
+        class Rude(Dict[str, Any]):
+            def items(self) -> Any:
+                raise Stopped
+
+        raised: Dict[str, BaseException] = {"exit": GeneratorExit("a"), "stopped": Stopped("b"), "cancelled": asyncio.CancelledError("c")}
+
+        @self.gate.gated()
+        def raises(name: str) -> Any:
+            if name in raised:
+                raise raised[name]
+            return Rude(a=1)
+
+        ends: Dict[str, Any] = {}
+        with self.assertLogs("placet", "WARNING"):
+            for name in (*raised, "rude"):
+                signal = raises(name)
+                approve(signal)
+                self.gate.work_once()
+                decided = self.gate.wait(signal, LIMIT)
+                ends[name] = (decided.status, decided.result or str(decided.error).rsplit(".", 1)[-1])
+        self.assertEqual(ends, {
+            "exit": ("failed", "GeneratorExit: a"),
+            "stopped": ("failed", "Stopped: b"),
+            "cancelled": ("failed", "CancelledError: c"),
+            "rude": ("executed", "The result cannot be kept: Stopped."),
+        })
+
+    def test_a_long_iterator_runs_to_its_end_and_keeps_its_first_items(self) -> None:
+        def rows() -> Any:
+            for n in range(1000):
+                self.ran.append(n)
+                yield f"{n:0100}"
+
+        async def async_rows() -> Any:
+            for row in rows():
+                yield row
+
+        self.gate.gated()(rows)
+        self.gate.gated()(async_rows)
+        for tool in ("rows", "async_rows"):
+            with self.subTest(tool), mock.patch("placet.gate._RESULT_MAX", 5000):
+                self.ran.clear()
+                signal = self.gate.propose(tool, {})
+                approve(signal)
+                self.gate.work_once()
+                decided = self.gate.wait(signal, LIMIT)
+                first, last = [f"{n:0100}" for n in range(38)], "The rest is not kept: a result has at most 5,000 bytes."
+                self.assertEqual((decided.status, decided.result, len(self.ran)), ("executed", [*first, last], 1000))
+
+    def test_an_argument_of_a_wrong_type_is_named(self) -> None:
+        wrong: List[Tuple[Callable[[], Any], str]] = [
+            (lambda: self.gate.propose("wrong", {}, tool_call_id=cast(Any, 7)), "tool_call_id is a int; pass text"),
+            (lambda: self.gate.hold("wrong", {}, call_id=cast(Any, 7)), "tool_call_id is a int; pass text"),
+            (lambda: self.gate.hold("wrong", {}, session_id="a\0"), "session_id holds the character U+0000; pass an id without it"),
+            (lambda: self.gate.hold("wrong", {}, summary="\ud800").__enter__(), "summary holds half a character"),
+            (lambda: self.gate.hold("wrong", {}, ttl_seconds=cast(Any, object())).__enter__(), "ttl_seconds is a object"),
+            (lambda: self.gate.propose("\ud800", {}), "tool_name holds half a character"),
+        ]
+        for call, said in wrong:
+            with self.subTest(said), self.assertRaises(InputError) as refused:
+                call()
+            self.assertTrue(str(refused.exception).startswith(said), str(refused.exception))
+        self.assertEqual(owner("GET", "?tool_name=wrong")["items"], [])
 
     def test_a_gated_generator_is_queued_and_runs_once_approved(self) -> None:
         @self.gate.gated()

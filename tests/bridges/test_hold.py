@@ -228,9 +228,6 @@ class Holding(unittest.TestCase):
 
             async def __anext__(self) -> None: ...
 
-        def within() -> Any:
-            return {"a": [coroutine()]}
-
         manager = contextlib.contextmanager(generator)
         manager.__name__ = "manager"
 
@@ -240,7 +237,7 @@ class Holding(unittest.TestCase):
         self.ran.clear()
         cursor = sqlite3.connect(":memory:").execute("create table done (n)")
         self.addCleanup(cursor.connection.close)
-        for make in (coroutine, generator, async_generator, lazy, AsyncIterator, within, manager):
+        for make in (coroutine, generator, async_generator, lazy, AsyncIterator, manager):
             with self.subTest(make.__name__), ThreadPoolExecutor() as threads:
                 def held() -> None:
                     with self.gate.hold(f"unrun-{make.__name__}", {}) as call:
@@ -252,7 +249,8 @@ class Holding(unittest.TestCase):
                 action = only(f"unrun-{make.__name__}")
                 self.assertEqual((action["status"], self.ran), ("failed", []))
                 self.assertIn("It did not run: it returned a", action["error"])
-        for tool, result in (("begun", begun), ("begun-async", async_begun), ("cursor", cursor)):
+        within = {"x": generator()}
+        for tool, result in (("begun", begun), ("begun-async", async_begun), ("cursor", cursor), ("within", within)):
             with ThreadPoolExecutor() as threads:
                 def held_begun() -> None:
                     with self.gate.hold(tool, {}) as call:

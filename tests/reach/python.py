@@ -84,8 +84,15 @@ def lazy(to: str, cents: int) -> Any:
     return map(paid, [cents, 1])
 
 
+def partly(to: str, cents: int) -> Any:
+    """Pays money back. A part of its result is lazy."""
+    with open(os.environ["EFFECTS"], "a", encoding="utf-8") as file:
+        file.write(f"{to} {cents}\n")
+    return {"sent": cents, "ids": (str(n) for n in range(2))}
+
+
 if os.environ.get("TOOL"):
-    refund = {"typed": typed, "priced": priced, "lazy": lazy, "credited": credited}[os.environ["TOOL"]]  # type: ignore[assignment]
+    refund = {"partly": partly, "typed": typed, "priced": priced, "lazy": lazy, "credited": credited}[os.environ["TOOL"]]  # type: ignore[assignment]
     refund.__name__ = "refund"
 
 
@@ -322,6 +329,35 @@ class Real(unittest.TestCase):
                 [action] = self.actions()
                 self.assertEqual(action["status"], "executed")
                 self.assertIn("refunded 5", str(action["result"]))
+
+    def test_a_call_that_ran_is_executed_though_a_part_of_its_result_is_lazy(self) -> None:
+        with Provider([{"tool": "refund", "id": "call_a", "input": {"to": "ilka", "cents": 5}}]) as provider:
+            agent = self.agent(provider, TOOL="partly")
+            self.gate("POST", f"/{self.pending(1)['ilka']}/approve")
+            if self.framework == "pydantic-ai":
+                agent.wait(LIMIT)  # it does not make text of a generator
+            else:
+                self.ends(agent)
+
+            self.assertEqual(self.effects.read_text(), "ilka 5\n")
+            [action] = self.actions()
+            self.assertEqual((action["status"], action["error"]), ("executed", None))
+
+    def test_an_edit_that_does_not_fit_is_told_as_not_run(self) -> None:
+        if self.framework != "langchain":
+            self.skipTest("the others raise, or ask the model again")
+        for form in ("", "sync"):
+            with self.subTest(form), Provider([{"tool": "refund", "id": "call_a", "input": {"to": "ilka", "cents": 5}}]) as provider:
+                self.session = f"{self.id()}{form}"
+                agent = self.agent(provider, SYNC=form)
+                self.gate("POST", f"/{self.pending(1)['ilka']}/approve", {"userEdits": {"cents": "lots"}})
+                self.ends(agent)
+
+                self.assertEqual(self.effects.read_text(), "")
+                begin = 'This call did not run. A human changed it to: {"to": "ilka", "cents": "lots"}\n\nError invoking tool'
+                self.assertTrue(provider.results()[0].startswith(begin), provider.results())
+                [action] = self.actions()
+                self.assertEqual((action["status"], action["error"][:30]), ("failed", "It did not run: Error invoking"))
 
     def test_images_stay_images_after_an_edit(self) -> None:
         from placet import Gate

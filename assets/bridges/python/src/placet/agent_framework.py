@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, Optional
 from agent_framework import Content, FunctionInvocationContext, FunctionMiddleware, FunctionTool
 from pydantic import BaseModel
 
-from .gate import Call, Gate, GateError, HoldOptions, InputError, Refused, _awaited, _having_run, _is_iterator, _is_json_of
+from .gate import Call, Gate, GateError, HoldOptions, InputError, Refused, _awaited, _is_iterator, _is_json_of, _listed, _unrun
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -65,17 +65,24 @@ def _run_to_its_end(tool: FunctionTool) -> None:
         return
 
     async def later(*args: Any, **kwargs: Any) -> Any:
-        return await _awaited(func(*args, **kwargs))
+        return _having_run(await _awaited(func(*args, **kwargs)))
 
     def now(*args: Any, **kwargs: Any) -> Any:
         result = func(*args, **kwargs)
         if inspect.isawaitable(result) or isinstance(result, (collections.abc.AsyncIterator, concurrent.futures.Future)):
             return _awaited(result)  # the framework awaits it, on its own event loop
-        return _having_run(list(result) if _is_iterator(result) else result)
+        return _having_run(_listed(result) if _is_iterator(result) else result)
 
     ended: Any = functools.wraps(func)(later if inspect.iscoroutinefunction(func) else now)
     ended._placet_ends = True
     tool.func = ended
+
+
+def _having_run(result: Any) -> Any:
+    why = _unrun(result)
+    if why:
+        raise RuntimeError(why)  # the framework says it to the model
+    return result
 
 
 def _edited(call: Call, context: FunctionInvocationContext) -> Any:

@@ -62,7 +62,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path, PurePath
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Coroutine, Dict, Generator, Iterator, List, Literal, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Dict, Generator, Iterator, List, Literal, Mapping, NamedTuple
 from typing import Optional, Set, Tuple, Type, TypedDict, TypeVar, Union, cast, get_args, get_origin
 from urllib.parse import quote, urlsplit
 
@@ -392,8 +392,8 @@ class Gate:
         nobody knows: it may stand in the inbox.
 
         The worker runs what the function returns to its end, too: a coroutine, a future, a generator, an iterator. The result
-        of the latter two is the list of what they yield. One of these inside a list or a member of the result did not run: the call
-        is recorded as failed.
+        of the latter two is the list of what they yield, as far as it can be kept. One of these inside a result does not run: the
+        result has words in its place.
 
         The function itself is `wrapper.__original__`.
         """
@@ -532,7 +532,7 @@ class Gate:
         self, tool_name: str, tool_input: ToolInput, call_id: Optional[str], session: Optional[str], options: HoldOptions
     ) -> Call:
         """Holds a framework's call. Where the framework names no session, it is the gate's, else this process."""
-        session = session or self._session or _session_of(os.getpid())
+        session = (str(session) if session else None) or self._session or _session_of(os.getpid())
         return self.hold(tool_name, tool_input, call_id=call_id, session_id=session, **options)
 
     # ---- what is said to the gate: each of these is run by `_run` or by `_arun` ------------------------------------------------
@@ -668,7 +668,7 @@ class Gate:
         headers = {"Content-Type": "application/json"}
         if key:
             headers["Idempotency-Key"] = key
-        data = None if body is None else _json(body)
+        data = None if body is None else _sendable(body)
         request = _Request(method, path, data, headers, self._timeout if limit is None else limit)
         deadline = time.monotonic() + (min(self._timeout, _AWAY) if patience is None else patience)
         pause = _FIRST_PAUSE
@@ -806,10 +806,17 @@ class Call:
         self._over = threading.Event()
         self._renewer: Optional["asyncio.Future[None]"] = None
         self._key: Optional[Token[str]] = None
+        #: A framework's tool began; where the framework says it.
+        self._begun = False
 
     def told(self, result: Any) -> Any:
         """What the model is told of a result: the result, after a sentence on the reviewer's edits where there are any."""
         return _told(self._approved if self.edited else None, result)
+
+    def _returned(self, result: Any) -> Any:
+        """What a framework's tool returned. A sentence where it did not run, which is then the call's error."""
+        self.error = _unrun(result)
+        return self.error or result
 
     def _mixed(self) -> Any:
         """What was approved; every part of it that was not edited is the object that was given."""
@@ -1010,8 +1017,12 @@ class _Tool:
         key = idempotency_key.set(claim.key)
         try:
             result = self._function(**{name: self._read(name, value) for name, value in claim.input.items()})
-            return {"result": _reportable(_to_its_end(result))}
-        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            result = _to_its_end(result)
+            why = _unrun(result)
+            return {"error": why} if why else {"result": _reportable(result)}
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             log.warning("%s failed: %s", self.name, _text(traceback.format_exc(), _TRACE_MAX))
             return {"error": _failure(error)}
         finally:
@@ -1157,6 +1168,20 @@ def _path(action_id: str) -> str:
 def _json(value: Any) -> bytes:
     """Raises `TypeError` or `ValueError` for what is not JSON, as NaN is not."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+
+
+def _sendable(body: Dict[str, Any]) -> bytes:
+    try:
+        return _json(body)
+    except (TypeError, ValueError, RecursionError) as error:
+        for name, value in body.items():
+            _plain(value, _spoken(name))
+        raise InputError(f"it cannot be sent as JSON: {_text(str(error), 200)}") from None
+
+
+def _spoken(name: str) -> str:
+    """The name of a member as a caller knows it: `ttl_seconds` of `ttlSeconds`."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
 def _is_json(value: Any) -> bool:
@@ -1408,13 +1433,18 @@ def _reportable(result: Any) -> Any:
         size = len(_json(plain))
     except RecursionError:
         return "The result is nested too deeply to be kept, or holds itself."
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         return f"The result cannot be kept: {type(error).__name__}."
     return plain if size <= _RESULT_MAX else f"The result has {size:,} bytes; at most {_RESULT_MAX:,} are kept."
 
 
 def _described(value: Any, name: str, why: str) -> str:
     try:
+        lazy = isinstance(value, (collections.abc.Iterator, collections.abc.AsyncIterator)) or inspect.isawaitable(value)
+        if lazy or type(value).__repr__ is object.__repr__:
+            return f"{_text(name, 200)} is not kept: a {type(value).__name__} is not JSON."
         return _text(value if isinstance(value, str) else repr(value), _RESULT_MAX)
     except KeyboardInterrupt:
         raise
@@ -1429,14 +1459,45 @@ def _text(text: str, most: Optional[int] = None) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-class _Unrun(Exception):
-    """A function returned, and what it was to do did not run."""
-
-
 def _failure(error: BaseException) -> str:
-    if isinstance(error, _Unrun):
-        return str(error)
     return _text("".join(traceback.format_exception_only(type(error), error)).strip(), _ERROR_MAX)
+
+
+class _Items:
+    """What an iterator yields: the first items, as many as one result can hold."""
+
+    def __init__(self) -> None:
+        self.kept: List[Any] = []
+        self._left = _RESULT_MAX - 1000
+
+    def add(self, item: Any) -> None:
+        if self._left > 0:
+            self._left -= _size(item)
+            self.kept.append(item if self._left > 0 else f"The rest is not kept: a result has at most {_RESULT_MAX:,} bytes.")
+
+
+def _size(item: Any) -> int:
+    """Bytes of an item in its list's JSON."""
+    try:
+        return len(_json(_walk(item, "result", _described))) + 2
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # `_reportable` says why
+        return 2
+
+
+def _listed(iterator: Iterator[Any]) -> List[Any]:
+    items = _Items()
+    for item in iterator:
+        items.add(item)
+    return items.kept
+
+
+async def _alisted(iterator: AsyncIterator[Any]) -> List[Any]:
+    items = _Items()
+    async for item in iterator:
+        items.add(item)
+    return items.kept
 
 
 def _to_its_end(result: Any) -> Any:
@@ -1449,9 +1510,9 @@ def _to_its_end(result: Any) -> Any:
         elif inspect.isawaitable(result) or isinstance(result, collections.abc.AsyncIterator):
             result = asyncio.run(_awaited(result))
         elif _is_iterator(result):
-            result = list(result)
+            result = _listed(result)
         else:
-            return _having_run(result)
+            return result
 
 
 def _of_future(future: "asyncio.Future[Any]") -> Any:
@@ -1471,11 +1532,11 @@ async def _awaited(result: Any) -> Any:
         elif isinstance(result, concurrent.futures.Future):
             result = await asyncio.wrap_future(result)
         elif isinstance(result, collections.abc.AsyncIterator):
-            result = [item async for item in result]
+            result = await _alisted(result)
         elif _is_iterator(result):
-            result = list(result)
+            result = _listed(result)
         else:
-            return _having_run(result)
+            return result
 
 
 def _is_iterator(result: Any) -> bool:
@@ -1489,49 +1550,20 @@ def _is_pending(result: Any) -> bool:
     return (isinstance(result, concurrent.futures.Future) or asyncio.isfuture(result)) and not result.done()
 
 
-def _having_run(result: Any) -> Any:
-    """Returns a result. Raises `_Unrun` for one that did not run, or not in all its parts."""
-    why = _unrun(result)
-    if why:
-        raise _Unrun(why)
-    return result
-
-
 def _unrun(result: Any) -> Optional[str]:
-    """Says of a result what in it did not run, at any depth; closes every coroutine in it, of which Python would warn."""
-    said: Optional[str] = None
-    parts: List[Any] = [result]
-    seen: Dict[int, Any] = {}
-    while parts:
-        part = parts.pop()
-        if id(part) in seen or isinstance(part, (str, bytes, int, float)):
-            continue
-        seen[id(part)] = part  # an object that is kept keeps its id
-        kind = None
-        with contextlib.suppress(Exception, SystemExit):  # of an object's own code
-            if isinstance(part, collections.abc.Mapping):
-                parts += [*part.keys(), *part.values()]
-            elif isinstance(part, (list, tuple, set, frozenset, collections.deque, collections.abc.MappingView)):
-                parts.extend(cast(Any, part))
-            elif any(hasattr(type(part), mark) for mark in _FIELDS):
-                slots = [name for one in type(part).__mro__ for name in getattr(one, "__slots__", ())]
-                parts += [getattr(part, name, None) for name in (*getattr(part, "__dict__", ()), *slots)]
-            else:
-                kind = _not_begun(part)
-        if kind:
-            a = "an" if kind[0] in "aeiouAEIOU" else "a"
-            where = ", which nobody awaited or iterated" if part is result else " inside its result"
-            said = f"It did not run{' to its end' if _is_pending(part) else ''}: it returned {a} {kind}{where}."
-    return said
+    """Says of what a function returned that it is work which did not begin. A part of a result is not: the function ran."""
+    kind = None
+    with contextlib.suppress(Exception):  # of an object's own code
+        kind = _not_begun(result)
+    a = "an" if kind and kind[0] in "aeiouAEIOU" else "a"
+    return f"It did not run: it returned {a} {kind}, which nobody awaited or iterated." if kind else None
 
 
 def _not_begun(value: Any) -> Optional[str]:
-    """Names the kind of a value that stands for work which did not begin, or whose outcome is not there. Closes a coroutine."""
+    """Names the kind of a value that stands for work which did not begin. Closes a coroutine."""
     kind = type(value).__name__.replace("async_generator", "async generator")
-    if isinstance(value, type):
+    if isinstance(value, type) or asyncio.isfuture(value):
         return None
-    if isinstance(value, concurrent.futures.Future) or asyncio.isfuture(value):
-        return f"pending {kind}" if _is_pending(value) else None
     if inspect.iscoroutine(value):
         is_new = inspect.getcoroutinestate(value) == inspect.CORO_CREATED
         if is_new:
@@ -1543,7 +1575,7 @@ def _not_begun(value: Any) -> Optional[str]:
     elif isinstance(value, (contextlib.AbstractContextManager, contextlib.AbstractAsyncContextManager)) and hasattr(value, "gen"):
         kind, is_new = "context manager", _not_begun(value.gen) is not None
     else:  # any other does not say whether it began
-        is_new = _is_iterator(value) or isinstance(value, collections.abc.AsyncIterable) or inspect.isawaitable(value)
+        is_new = _is_iterator(value) or isinstance(value, collections.abc.AsyncIterator) or inspect.isawaitable(value)
     return kind if is_new else None
 
 
@@ -1571,7 +1603,12 @@ def _session_of(process: int) -> str:
 
 
 def _ids(**ids: Optional[str]) -> Dict[str, Optional[str]]:
-    """Ids as the gate takes them."""
+    """Ids as the gate takes them. Raises `InputError` for one that it does not take."""
+    for name, value in ids.items():
+        if not isinstance(value, (str, type(None))):
+            raise InputError(f"{_spoken(name)} is a {type(value).__name__}; pass text")
+        if value and "\0" in value:
+            raise InputError(f"{_spoken(name)} holds the character U+0000; pass an id without it")
     return {name: value if value is None else _id(value) for name, value in ids.items()}
 
 

@@ -52,7 +52,7 @@ class Gated(AgentMiddleware[Any, Any, Any]):
                 call = stack.enter_context(self._hold(request))
             except (InputError, Refused, GateError) as error:
                 return _without_running(request, error)
-            return _finished(call, handler(_approved(request, call)))
+            return _finished(call, handler(_approved(request, call)), request.tool)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
@@ -64,7 +64,7 @@ class Gated(AgentMiddleware[Any, Any, Any]):
                 call = await stack.enter_async_context(self._hold(request))
             except (InputError, Refused, GateError) as error:
                 return _without_running(request, error)
-            return _finished(call, await handler(_approved(request, call)))
+            return _finished(call, await handler(_approved(request, call)), request.tool)
 
     def _passes(self, request: ToolCallRequest) -> bool:
         return bool(self._names) and request.tool_call["name"] not in self._names
@@ -81,24 +81,26 @@ def _approved(request: ToolCallRequest, call: Call) -> ToolCallRequest:
         return approved
     # The framework makes text of what a tool returns, even if that has not run. Pydantic lets no attribute be set that is not a field.
     tool = copy.copy(request.tool)
-    object.__setattr__(tool, "_run", _ending(tool._run))
+    object.__setattr__(tool, "_run", _ending(tool._run, call))
     if type(tool)._arun is not BaseTool._arun:
-        object.__setattr__(tool, "_arun", _ending(tool._arun))
+        object.__setattr__(tool, "_arun", _ending(tool._arun, call))
     return approved.override(tool=tool)
 
 
-def _ending(run: Callable[..., Any]) -> Callable[..., Any]:
+def _ending(run: Callable[..., Any], call: Call) -> Callable[..., Any]:
     """Wraps a tool's own function so that what it returns runs to its end."""
     async def later(*args: Any, **kwargs: Any) -> Any:
-        return await _awaited(run(*args, **kwargs))
+        call._begun = True
+        return call._returned(await _awaited(run(*args, **kwargs)))
 
     def now(*args: Any, **kwargs: Any) -> Any:
-        return _to_its_end(run(*args, **kwargs))
+        call._begun = True
+        return call._returned(_to_its_end(run(*args, **kwargs)))
 
     return functools.wraps(run)(later if inspect.iscoroutinefunction(run) else now)
 
 
-def _finished(call: Call, result: Result) -> Result:
+def _finished(call: Call, result: Result, tool: Optional[BaseTool]) -> Result:
     """Notes what is to be reported; the result for the model."""
     if not isinstance(result, ToolMessage):
         call.result = result
@@ -106,11 +108,21 @@ def _finished(call: Call, result: Result) -> Result:
     call.result = result.content
     if result.status == "error":
         call.error = result.text
+        if tool and not call._begun and _begins_by_itself(tool):
+            call.error = f"It did not run: {result.text}"
+            if call.edited:
+                told = f"This call did not run. A human changed it to: {json.dumps(call._approved, ensure_ascii=False)}\n\n{result.text}"
+                return result.model_copy(update={"content": told})
     if not call.edited:
         return result
     content = result.content
     told = call.told(content) if isinstance(content, str) else [{"type": "text", "text": call.told("")}, *content]
     return result.model_copy(update={"content": told})
+
+
+def _begins_by_itself(tool: BaseTool) -> bool:
+    """Whether only `_run` and `_arun` run a tool's function: no class of its own replaces what calls them."""
+    return all(getattr(type(tool), name).__module__.startswith("langchain_core.") for name in ("invoke", "ainvoke", "run", "arun"))
 
 
 def _without_running(request: ToolCallRequest, error: Union[InputError, Refused, GateError]) -> ToolMessage:

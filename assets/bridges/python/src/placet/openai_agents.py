@@ -44,7 +44,7 @@ def gated(
             except (InputError, Refused, GateError) as error:
                 return error.told
             ran = await raising.on_invoke_tool(context, json.dumps(call.input) if call.edited else arguments)
-            call.result = await _awaited(ran)
+            call.result = call._returned(await _awaited(ran))
             return _told(call)
 
     async def on_invoke_tool(context: ToolContext[Any], arguments: str) -> Any:

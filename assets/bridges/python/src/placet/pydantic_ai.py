@@ -52,7 +52,7 @@ class Gated(WrapperToolset[AgentDepsT]):
                     call.error = str(error)
                     return error.told
             result = await super().call_tool(name, tool_args, ctx, tool)
-            call.result = await _awaited(result.return_value if isinstance(result, ToolReturn) else result)
+            call.result = call._returned(await _awaited(result.return_value if isinstance(result, ToolReturn) else result))
             told = _told(call)
             return replace(result, return_value=told) if isinstance(result, ToolReturn) else told
 
