@@ -1,8 +1,19 @@
 //! The trait `Store`: what the gate keeps, and the rules of changing it.
 //!
-//! A database reads ([`Reads`]) and runs transactions. The rules of writing exist once, in [`ops`] and
-//! [`decision_rules`]. Rows change status only along [`Status::after`](crate::domain::Status::after). A method
-//! acknowledges after the commit.
+//! A request calls a method of `Store`. Reads (`sql/ask.rs`) run on any connection. Writes (`ops/mod.rs`) become jobs:
+//! `sqlite/writer.rs` or `postgres/writer.rs` runs many jobs in one transaction ([`Tx`](ops::tx::Tx)) and answers after
+//! the commit. The rules are in [`ops`] and [`decision_rules`], the SQL of both databases in [`sql`]. Status changes only
+//! along [`Status::after`](crate::domain::Status::after), in `ops/advance.rs`.
+//!
+//! A job locks the head of its workspace, then reads, then writes by compare-and-set on the row's revision. Rows that no
+//! later query of the group needs are buffered and written together ([`write_buffer`]). The columns of an action are
+//! declared once, in [`action_fields`].
+//!
+//! Tried before: rules and SQL for each database, 900 lines of which were the same and drifted apart.
+//!
+//! Drawbacks: the methods of `Store`, and of `Tx`, are declared in a trait and written in its one implementation, so each
+//! signature exists twice. A query in `sql/tx.rs` must name the buffered rows that it depends on, and no type checks
+//! that. Lists are read differently on both databases, because SQLite is only fast with packed rows.
 
 pub(crate) mod action_fields;
 pub(crate) mod approvals;

@@ -4,8 +4,7 @@
 //! until the end of the group, and adds up counts of the same key. A query that buffered rows may affect writes them
 //! first (`has_…`).
 //!
-//! This replaced direct writes, where a proposal took eight statements. Each query must name its `has_…` itself: a
-//! missing one reads stale rows, and no type prevents that.
+//! Each query must name its `has_…` itself: a missing one reads stale rows, and no type prevents that.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +41,7 @@ const HEADS_SET: &str = "ON CONFLICT (workspace) DO UPDATE SET revision = exclud
 pub(super) struct Insert {
     /// The table and its columns, in the order of the values.
     pub(super) into: &'static str,
-    /// What becomes of a row that is there already.
+    /// The clause for a row that exists already.
     pub(super) or: &'static str,
     pub(super) rows: Vec<Vec<Value>>,
 }

@@ -2,8 +2,7 @@
 //! connection twice: four of the ten round trips of a single proposal. The pool still checks those idle for a second,
 //! kept for a minute, or with an answer not read to its end.
 //!
-//! An interrupted use closes its connection, because unread answers may be left on it. So clients that cancel often
-//! cost new connections.
+//! An interrupted use closes its connection, because unread answers may be left on it.
 //!
 //! Behind a pooler statements are unnamed and always in a transaction, because the pooler may switch servers in
 //! between.

@@ -1,5 +1,21 @@
-//! The store on PostgreSQL: a pool of connections, and a writing task for each workspace with queued work. Any number
-//! of gates may share it.
+//! The store on PostgreSQL, which any number of gates may share.
+//!
+//! Each workspace with queued work has a task (`writer.rs`) that runs up to 128 jobs in one transaction
+//! (`transaction.rs`): begin and lock the head, run the jobs, write the buffered rows, commit. Begin with lock, buffer
+//! and commit are a round trip each; a read of a buffered row adds one. Afterwards `tell.rs` notifies the other gates.
+//!
+//! `conn.rs` passes connections from user to user. `pool.rs` opens them, limits their time and retries: a read always,
+//! work only before its commit. `dialect.rs` has the SQL that differs from SQLite, `write.rs` the one statement that
+//! writes a buffer, `server.rs` the tables, `gates.rs` the registry of gates, `room.rs` the check of a full disk.
+//!
+//! Tried before: one transaction per job, which waits for the same head anyway; savepoints, a round trip for each job;
+//! a proposal as a single statement, valid if the head was still the one of this gate's last commit, which was 12 to
+//! 20 % faster with four clients, and a second protocol for the row that everything relies on; sqlx's own pool, which
+//! pings a returned connection twice.
+//!
+//! Drawbacks: a job that is refused after it wrote something, or that the server refuses, undoes its group,
+//! and up to 128 jobs run again alone. The pauses between tries have no jitter, so gates that collide may collide again.
+//! Clients that cancel often cost new connections.
 
 mod conn;
 mod dialect;

@@ -1,8 +1,7 @@
 //! The connections of a gate, and its retries. A read is tried up to ten times if the connection breaks or another gate
 //! is in the way. Work is retried only before its commit: a connection that breaks in `COMMIT` leaves an unknown
-//! outcome, so the caller gets an error and repeats the request under its idempotency key.
-//!
-//! The pauses between tries grow from 1 to 81 ms and have no jitter, so gates that collide may collide again.
+//! outcome, so the caller gets an error and repeats the request under its idempotency key. The pauses between tries grow
+//! from 1 to 81 ms.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,10 +1,4 @@
-//! A write transaction: lock the head of the workspace, check, write, commit. One round trip each for begin with lock,
-//! buffered rows, and commit; a read of a buffered row adds another. There are no savepoints, because each is a round
-//! trip, so a job that fails after a direct write undoes its whole group.
-//!
-//! An earlier version wrote a proposal as a single statement, valid only if the head was still the one of this gate's
-//! last commit. It saved two round trips (12 to 20 % with four clients), but was a second protocol for the row that
-//! everything relies on.
+//! A write transaction: lock the head of the workspace, check, write, commit.
 
 use std::collections::BTreeMap;
 

@@ -2,8 +2,7 @@
 //! connection per workspace, because all its writers wait for the same head. Callers are answered after the commit.
 //!
 //! A refused job is left out of its group. If it wrote something before, or the server refuses a statement, the group
-//! is rolled back and each job runs alone. So one bad job in a group of 128 costs up to 129 transactions. Savepoints
-//! were not used, because each adds a round trip.
+//! is rolled back and each job runs alone.
 //!
 //! A small group waits up to [`GATHER`] for the callers of the last one. Without this wait, half of four callers were
 //! under way while the other half was written. With 16 and more callers it gained nothing.

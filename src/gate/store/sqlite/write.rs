@@ -2,9 +2,6 @@
 //!
 //! Each statement goes to the connection's thread and back, so statements cost more than rows. A lone proposal still
 //! takes six, or seven with a key.
-//!
-//! A temporary view was tried, whose triggers took rows of all tables in one statement. It was faster with a few
-//! clients, and the hardest part of the gate to read.
 
 use sqlx::SqliteConnection;
 

@@ -1,7 +1,4 @@
-//! The one writer: takes jobs from a bounded queue and commits them in groups.
-//!
-//! A commit costs one `fsync` for one write or a hundred, so jobs that arrive during a commit share the next one. A
-//! refused job undoes only itself. Callers are answered after the commit.
+//! The one writer: takes jobs from a bounded queue and commits them in groups. Callers are answered after the commit.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
