@@ -9,8 +9,8 @@ use crate::contract::time;
 use crate::domain::chain::{Chain, Misfit};
 use crate::domain::subject::is_same_subject;
 use crate::domain::{Edits, Status, Timestamp, Untrusted, Via};
+use crate::gate::store::action_fields::record;
 use crate::gate::store::{KeptApproval, KeptToken, Origin, Stored};
-use crate::gate::terms;
 use crate::gate::token::Token;
 
 /// Maximum number of problems listed. Further ones are only counted.
@@ -375,7 +375,7 @@ impl Expected {
         check("resolution", (row.resolved_at, text(&row.resolved_by)) == self.resolved_by());
         check("moment of execution", action.executed_at == self.executed_at);
         let (until, holder) = self.lease.clone().unwrap_or_default();
-        let record = terms::record(stored.proposed()).to_string();
+        let record = record(stored.proposed()).to_string();
         check("proposal", self.record.as_deref() == Some(&record));
         check("callback or trace", self.origin == stored.origin);
         let kept = stored.approvals.iter().map(KeptApproval::fingerprint);

@@ -1,10 +1,7 @@
 //! The fields of an action, each declared once.
 //!
-//! [`FIELDS`] lists all that a proposal fixes: the column, the value, and whether an approval is bound to it. The inserts
-//! of both databases and the record of the terms ([`bound`]) come from this list. The functions below it read a row
-//! back. A field that changes later has a column and a line in [`whole`] or [`stored`], but none in the list.
-//!
-//! One struct with a serde derive was considered. Lists read 100,000 rows, and serde would build a map for each.
+//! [`FIELDS`] lists what a proposal fixes. The inserts of both databases and the [`record`] of the terms come from it, and
+//! the functions below it read a row back. A field that changes later is only in [`whole`] or [`stored`].
 
 use std::sync::Arc;
 
@@ -56,7 +53,6 @@ struct Field {
     value: fn(Proposed<'_>) -> Value,
 }
 
-/// A field that every approval is bound to.
 const fn bound_field(table: Table, column: &'static str, value: fn(Proposed<'_>) -> Value) -> Field {
     Field { column, table, is_bound: true, value }
 }
@@ -86,7 +82,7 @@ const FIELDS: [Field; 27] = [
     bound_field(Actions, "created_at", |it| it.action.row.created_at.as_millis().into()),
     bound_field(Actions, "expires_at", |it| it.action.row.expires_at.map(Timestamp::as_millis).into()),
     bound_field(Payloads, "preview", |it| it.action.preview.as_ref().map(RawJson::as_str).into()),
-    // Of the bytes of the input, and not as stored.
+    // Computed from the input, because the stored one may have been changed.
     bound_field(Actions, "digest", |it| it.action.digest().to_string().into()),
     bound_field(Payloads, "before", |it| it.action.before.as_ref().map(RawJson::as_str).into()),
     field(Payloads, "input", |it| it.action.input.as_str().into()),
@@ -101,9 +97,11 @@ fn text(field: Option<&Untrusted>) -> Value {
     field.map(Untrusted::as_raw).into()
 }
 
-/// Returns what the record of an action digests.
-pub(crate) fn bound(proposed: Proposed<'_>) -> Vec<Option<String>> {
-    FIELDS.iter().filter(|it| it.is_bound).map(|it| (it.value)(proposed).into_text()).collect()
+/// Digests the bound fields of an action: its record, a part of its terms.
+pub(crate) fn record(proposed: Proposed<'_>) -> Digest {
+    let bound = FIELDS.iter().filter(|it| it.is_bound);
+    let fields: Vec<_> = bound.map(|it| (it.value)(proposed).into_text()).collect();
+    Digest::of_fields("placet-record/v1", fields.iter().map(Option::as_deref))
 }
 
 /// Returns the columns that an insert into this table fills, separated by commas.
@@ -275,7 +273,7 @@ pub(super) fn whole(row: &dyn Columns, tools: &Tools) -> Result<PendingAction, S
         row: light,
     };
     let (proposer, origin) = (row.text("proposer")?, origin(row)?);
-    let record = terms::record(Proposed { action: &action, proposer: &proposer, origin: &origin });
+    let record = record(Proposed { action: &action, proposer: &proposer, origin: &origin });
     action.terms = Some(terms::terms(record, policy));
     action.approvals = approvals::standing(approvals::kept(row)?, &action);
     Ok(action)
@@ -315,4 +313,54 @@ pub(super) fn swept(row: &dyn Columns) -> Option<Swept> {
 
 fn runs(status: &Status) -> bool {
     matches!(status, Status::Approved | Status::Running | Status::Executed | Status::Failed | Status::Unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digests(origin: &Origin) -> [String; 2] {
+        let text = |text: &str| Some(Untrusted::from(text));
+        let row = Row {
+            workspace: text("w"),
+            batch: Some(BatchId::new("batch")),
+            checkpoint: text("checkpoint"),
+            mission: text("mission"),
+            session: text("session"),
+            run: text("run"),
+            agent: text("agent"),
+            risk: Risk::High,
+            effect: Some(Effect::External),
+            created_at: Timestamp::from_millis(1_776_794_531_420),
+            expires_at: Some(Timestamp::from_millis(1_776_794_531_421)),
+            revision: Revision(7),
+            ..Row::new(ActionId::new("id"), "tool".into(), "title".into())
+        };
+        let input = RawJson::parse(r#"{"n":1.10}"#).unwrap();
+        let action = PendingAction {
+            tool_call: text("call"),
+            requested_by: text("asker"),
+            summary: text(""),
+            before: Some(RawJson::parse(r#"{"n":1}"#).unwrap()),
+            ..PendingAction::new(row, input.clone(), input)
+        };
+        let record = record(Proposed { action: &action, proposer: "proposer", origin });
+        let policy = Digest::of_fields("placet-policy/v1", [None, Some("manual"), Some("pull")]);
+        [record, terms::terms(record, policy)].map(|digest| digest.to_string())
+    }
+
+    /// Computed independently, with Python's hashlib. Approvals that were given name these digests.
+    #[test]
+    fn record_and_terms_digest_the_published_fields_in_order() {
+        let origin = Origin { callback: Some("hook".to_owned()), traceparent: Some("00-1".to_owned()) };
+
+        assert_eq!(digests(&origin), digests(&Origin::default()), "the origin is in no digest");
+        assert_eq!(
+            digests(&origin),
+            [
+                "sha256:dd6ade2d422f3275a7a4383cd023c7e99bb21b4035cd8507bdf3fee305a21aa1",
+                "sha256:1ad9fe3502b45cda073ee6521d65db8100ca6035d9ff9b6c18e4de8f6ae206ea",
+            ]
+        );
+    }
 }

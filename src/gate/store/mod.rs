@@ -1,19 +1,13 @@
 //! The trait `Store`: what the gate keeps, and the rules of changing it.
 //!
-//! A request calls a method of `Store`. Reads (`sql/ask.rs`) run on any connection. Writes (`ops/mod.rs`) become jobs:
-//! `sqlite/writer.rs` or `postgres/writer.rs` runs many jobs in one transaction ([`Tx`](ops::tx::Tx)) and answers after
-//! the commit. The rules are in [`ops`] and [`decision_rules`], the SQL of both databases in [`sql`]. Status changes only
-//! along [`Status::after`](crate::domain::Status::after), in `ops/advance.rs`.
+//! Reads (`sql/ask.rs`) run on any connection. Writes (`ops/mod.rs`) become jobs, of which a writer runs many in one
+//! transaction ([`Tx`](ops::tx::Tx)) and answers after the commit. A job locks the head of its workspace, reads, and writes
+//! by compare-and-set on the row's revision; rows that no later query needs are buffered ([`write_buffer`]). The rules
+//! are in [`ops`] and [`decision_rules`], the SQL of both databases in [`sql`]. Status changes only along
+//! [`Status::after`](crate::domain::Status::after), in `ops/advance.rs`.
 //!
-//! A job locks the head of its workspace, then reads, then writes by compare-and-set on the row's revision. Rows that no
-//! later query of the group needs are buffered and written together ([`write_buffer`]). The columns of an action are
-//! declared once, in [`action_fields`].
-//!
-//! Tried before: rules and SQL for each database, 900 lines of which were the same and drifted apart.
-//!
-//! Drawbacks: the methods of `Store`, and of `Tx`, are declared in a trait and written in its one implementation, so each
-//! signature exists twice. A query in `sql/tx.rs` must name the buffered rows that it depends on, and no type checks
-//! that. Lists are read differently on both databases, because SQLite is only fast with packed rows.
+//! Tried before: rules and SQL for each database, which drifted apart. Drawbacks: each signature of `Store` and `Tx` exists
+//! twice, in a trait and in its one implementation; a query names the buffered rows that it depends on, unchecked.
 
 pub(crate) mod action_fields;
 pub(crate) mod approvals;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::support::{plain, with_tool};
 use crate::config::ToolConfig;
 use crate::domain::{Digest, Effect, PreviewShape, Risk};
-use crate::gate::terms;
+use crate::gate::store::action_fields::record;
 
 #[tokio::test]
 async fn tool_determines_title_risk_and_effect() {
@@ -137,7 +137,7 @@ async fn before_is_kept_byte_for_byte_and_recorded() {
     let record = async |id: &str, keep: bool| {
         let mut stored = stored(id).await;
         stored.action.before = stored.action.before.filter(|_| keep);
-        terms::record(stored.proposed())
+        record(stored.proposed())
     };
     let verified = gate.gate.store().verify(&[]).await.unwrap();
 

@@ -8,8 +8,9 @@ use super::replies;
 use super::tx::{Answer, Counted, Tx, lock, locked};
 use crate::contract::absent::without_nulls;
 use crate::domain::{Flow, Revision, StatusStep};
-use crate::gate::store::{Actor, Keyed, NewAction, Recorded, Refused, StoreError, decision_rules};
-use crate::gate::terms;
+use crate::gate::store::{
+    Actor, Keyed, NewAction, Recorded, Refused, StoreError, action_fields, decision_rules,
+};
 
 /// Records the proposal, unless its call or its key was recorded before.
 pub(super) async fn record(
@@ -48,7 +49,7 @@ pub(super) async fn record(
     let created = json!({
         "tool": tool,
         "digest": action.action.digest().to_string(),
-        "record": terms::record(action.proposed()).to_string(),
+        "record": action_fields::record(action.proposed()).to_string(),
         "callback": action.origin.callback,
         "traceparent": action.origin.traceparent,
     });

@@ -1,21 +1,13 @@
 //! The store on PostgreSQL, which any number of gates may share.
 //!
 //! Each workspace with queued work has a task (`writer.rs`) that runs up to 128 jobs in one transaction
-//! (`transaction.rs`): begin and lock the head, run the jobs, write the buffered rows, commit. Begin with lock, buffer
-//! and commit are a round trip each; a read of a buffered row adds one. Afterwards `tell.rs` notifies the other gates.
+//! (`transaction.rs`): begin and lock the head, run the jobs, write the buffer (`write.rs`), commit; a round trip each.
+//! Then `tell.rs` notifies the other gates. `conn.rs` passes connections from user to user, `pool.rs` limits and retries.
 //!
-//! `conn.rs` passes connections from user to user. `pool.rs` opens them, limits their time and retries: a read always,
-//! work only before its commit. `dialect.rs` has the SQL that differs from SQLite, `write.rs` the one statement that
-//! writes a buffer, `server.rs` the tables, `gates.rs` the registry of gates, `room.rs` the check of a full disk.
-//!
-//! Tried before: one transaction per job, which waits for the same head anyway; savepoints, a round trip for each job;
-//! a proposal as a single statement, valid if the head was still the one of this gate's last commit, which was 12 to
-//! 20 % faster with four clients, and a second protocol for the row that everything relies on; sqlx's own pool, which
-//! pings a returned connection twice.
-//!
-//! Drawbacks: a job that is refused after it wrote something, or that the server refuses, undoes its group,
-//! and up to 128 jobs run again alone. The pauses between tries have no jitter, so gates that collide may collide again.
-//! Clients that cancel often cost new connections.
+//! Tried before: a transaction for each job, which waits for the same head; savepoints, a round trip each; a proposal as
+//! one statement, 12 to 20 % faster with four clients and a second protocol for the head; sqlx's pool, which pings twice.
+//! Drawbacks: a job refused after it wrote undoes its group, which then runs one by one; retries have no jitter; clients
+//! that cancel often cost new connections.
 
 mod conn;
 mod dialect;

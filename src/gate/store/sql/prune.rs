@@ -7,7 +7,6 @@ use crate::domain::Timestamp;
 use crate::gate::store::action_fields::{self, SETTLED};
 use crate::gate::store::columns::Columns as _;
 use crate::gate::store::{Prunable, StoreError};
-use crate::gate::terms;
 use crate::gate::tool::Tools;
 
 /// Returns prunable actions in the order they were settled, up to the first that must stay. An action is as old as its
@@ -35,7 +34,7 @@ pub(in crate::gate::store) async fn settled<S: Sql>(
         // A damaged action stays, as evidence.
         let Ok(stored) = action_fields::stored(&found, tools) else { continue };
         weight += stored.action.input.as_str().len() as u64;
-        let record = terms::record(stored.proposed());
+        let record = action_fields::record(stored.proposed());
         settled.push(Prunable { action: stored.action, proposer: stored.proposer, record });
         if weight > bytes {
             break;

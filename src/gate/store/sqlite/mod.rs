@@ -1,19 +1,12 @@
 //! The store on SQLite: one writer that commits in groups, and parallel readers.
 //!
-//! `writer.rs` takes up to 256 jobs from its queue and runs them in one transaction (`tx.rs`), because a commit costs one
-//! `fsync` for one job or many. `write.rs` writes the buffered rows table by table at the end of the group. A job that
-//! wrote something itself has a savepoint, so a refused job undoes only itself. If the group cannot be written, each job
-//! runs in a group of its own. The heads of the last group are remembered; if another process changed one, the audit's
-//! key refuses the group, and it runs again with heads that are read.
+//! `writer.rs` runs up to 256 jobs in one transaction (`tx.rs`), because a commit costs one `fsync`; `write.rs` writes the
+//! buffered rows at the end. A job that wrote something itself has a savepoint. If a group cannot be written, each job
+//! runs alone. The heads of the last group are remembered; if another process changed one, the audit's key refuses the
+//! group, and it runs again. `list.rs` reads lists as packed text, `lookups.rs` the tokens of many requests at once.
 //!
-//! Readers are a pool. `list.rs` reads lists as packed text (`packed.rs`), `lookups.rs` answers the tokens of many
-//! requests with one connection, `dialect.rs` has the SQL that differs from PostgreSQL.
-//!
-//! Tried before: a statement for each row, of which a proposal took eight, each to the connection's thread and back; a
-//! temporary view whose triggers took rows of all tables in one statement, which was faster with a few clients and the
-//! hardest part of the gate to read; rows with columns instead of packed text, at three times the time for 100,000.
-//!
-//! Drawbacks: all workspaces wait for one writer, so a slow job of one delays the others.
+//! Tried before: a statement for each row, eight for a proposal; a view whose triggers took rows of all tables, faster
+//! with a few clients and hard to read. Drawback: all workspaces wait for one writer.
 
 mod dialect;
 mod list;
