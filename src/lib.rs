@@ -50,7 +50,8 @@ pub use start::run;
 /// Items for `tests/` and `benches/`, without any promise. Listed items count as used, so list items, not modules.
 #[doc(hidden)]
 pub mod for_tests {
-    pub use crate::cli::args::{Args, Command, GateCommand};
+    pub use crate::cli::gate::GateCommand;
+    pub use crate::cli::{Args, Command};
     pub use crate::clock::now;
     pub use crate::config::{
         Dendrux, Executor, GateConfig, Limits, PostgresConfig, Retry, RiskApprovals, SourceConfig,

@@ -1,5 +1,6 @@
 //! `placet claim ID`: claims actions for this reviewer, or (`--end`) ends the claim.
 
+use clap::Args as ClapArgs;
 use serde_json::json;
 
 use crate::contract::absent::without_nulls;
@@ -8,14 +9,31 @@ use crate::domain::{ActionKey, Claim, subject};
 use crate::inbox::Inbox;
 use crate::text;
 
-use super::args::ClaimArgs;
+use super::args::{Completed, id};
 use super::exit::Exit;
 use super::find::{SearchedId, find};
 use super::output::{self, problem};
 
+/// Tell other reviewers you are on it (not a lock)
+#[derive(Debug, ClapArgs)]
+pub struct ClaimArgs {
+    /// The action's id or any unique beginning of it; several are claimed one after another
+    #[arg(required = true, value_parser = id, add = Completed::Ids)]
+    pub id: Vec<String>,
+    /// Its source, when several know the id
+    #[arg(long, value_name = "NAME", add = Completed::Sources)]
+    pub source: Option<String>,
+    /// You are no longer on it
+    #[arg(long)]
+    pub end: bool,
+    /// One JSON object a line for each action
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Claims actions, one after another. An action that somebody else has claimed counts as skipped. Returns the worst
 /// exit code.
-pub async fn claim(inbox: &Inbox, args: &ClaimArgs) -> anyhow::Result<Exit> {
+pub async fn run(inbox: &Inbox, args: &ClaimArgs) -> anyhow::Result<Exit> {
     let sought = |id| SearchedId { id, source: args.source.as_deref(), may_begin: true };
     let sought: Vec<_> = args.id.iter().map(|id| sought(id)).collect();
     let mut exit = Exit::Done;

@@ -51,6 +51,11 @@ impl ShortIds {
     }
 }
 
+/// Makes text safe for a cell.
+pub(super) fn foreign(text: Option<&Untrusted>) -> Shown {
+    text.map(text::line).unwrap_or_default()
+}
+
 /// Returns the named columns in that order, or those of `or` if `names` is empty.
 pub(super) fn chosen<T>(all: &[Column<T>], names: &[String], or: &[&str]) -> Vec<Column<T>> {
     let column = |name: &str| {

@@ -1,5 +1,7 @@
 //! `placet config path|check|example`.
 
+use clap::Subcommand;
+
 use crate::config::paths::Paths;
 use crate::config::{Config, ConfigError, in_file_order};
 use crate::gate;
@@ -9,6 +11,17 @@ use crate::text;
 
 use super::exit::Exit;
 use super::output;
+
+/// Find and check the configuration
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub enum ConfigCommand {
+    /// Print where the configuration is read from
+    Path,
+    /// Read the configuration and say what is wrong with it
+    Check,
+    /// Print every key with its default, as a file to start from
+    Example,
+}
 
 /// Prints the path of the configuration, even if the file does not exist.
 pub fn path(paths: &Paths) -> anyhow::Result<Exit> {

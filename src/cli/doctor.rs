@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use clap::Args as ClapArgs;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
@@ -10,9 +11,20 @@ use crate::config::{SourceConfig, TokenFrom};
 use crate::domain::{Check, Untrusted, Verdict};
 use crate::sources;
 
-use super::args::DoctorArgs;
+use super::args::Completed;
 use super::exit::{Exit, Usage};
 use super::output;
+
+/// Check this machine and every source, and say what to fix
+#[derive(Debug, ClapArgs)]
+pub struct DoctorArgs {
+    /// Only this source
+    #[arg(long, value_name = "NAME", add = Completed::Sources)]
+    pub source: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
 
 const LIMIT: Duration = Duration::from_secs(30);
 /// Limit for asking a source its clock; no retry.
@@ -146,7 +158,7 @@ pub fn chosen(all: Vec<SourceConfig>, args: &DoctorArgs) -> Result<Vec<SourceCon
 }
 
 /// Checks all sources concurrently and prints each as it answers. Only reads.
-pub async fn doctor(findings: &mut Findings, configs: &[SourceConfig]) -> anyhow::Result<()> {
+pub async fn run(findings: &mut Findings, configs: &[SourceConfig]) -> anyhow::Result<()> {
     let looks = configs.iter().map(|config| async move {
         let place =
             SourceLabel { name: config.name.to_string(), kind: config.kind.word(), url: config.url.clone() };

@@ -162,6 +162,17 @@ pub(super) fn ambiguous(given: &str, ids: impl ExactSizeIterator<Item = String>)
     ))
 }
 
+/// Returns the id that `given` begins; `None` if there is none.
+pub(super) fn with_beginning<'a>(given: &str, ids: &'a [String]) -> Result<Option<&'a str>, Usage> {
+    match ids {
+        _ if given.is_empty() => Ok(None),
+        ids if ids.iter().any(|id| id == given) => Ok(ids.iter().find(|id| *id == given).map(String::as_str)),
+        [] => Ok(None),
+        [only] => Ok(Some(only)),
+        several => Err(ambiguous(given, several.iter().map(|id| output::identifier(&id.as_str().into())))),
+    }
+}
+
 /// Reports an action that its source does not return.
 fn missing(key: ActionKey, problem: Problem) -> NotFound {
     let is_gone = problem.is_gone();

@@ -1,10 +1,13 @@
 //! `placet hook`: installs and removes the hook of an agent's client, and resumes its deferred sessions.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use clap::builder::TypedValueParser;
+use clap::{Args as ClapArgs, Subcommand};
 
 use crate::agent::hook::settings::{self, Block, Scope, Settings, judge};
 use crate::agent::hook::{Deferred, HookClient, HookWait};
@@ -14,15 +17,109 @@ use crate::program;
 use crate::sources::{AgentClient, Until};
 use crate::text;
 
-use super::args::{HookInstallArgs, HookPlaceArgs, HookResumeArgs, HookUninstallArgs, HookWaitArgs};
+use super::args::one_of;
 use super::exit::{Exit, Usage};
 use super::{input, output};
+
+/// Ask the gate before a tool of Claude Code, Codex or Gemini CLI runs
+///
+/// Without a command this is the hook itself: it reads one event of the client from standard input, waits for the decision, and
+/// answers. Every fault ends with exit code 2, which blocks the call.
+#[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct HookArgs {
+    #[command(subcommand)]
+    pub command: Option<HookCommand>,
+    #[command(flatten)]
+    pub run: HookRunArgs,
+}
+
+// One event, from standard input.
+#[derive(Debug, ClapArgs)]
+pub struct HookRunArgs {
+    /// The client that calls [default: as its event tells]
+    #[arg(long, value_parser = client())]
+    pub client: Option<HookClient>,
+    #[command(flatten)]
+    pub wait: HookWaitArgs,
+    /// Do not ask: refuse calls that reach for placet's state folder, and let all others pass
+    #[arg(long)]
+    pub fence: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct HookWaitArgs {
+    /// How long a call waits for a decision; then it is withdrawn and denied
+    #[arg(long, value_name = "TIME", default_value = "50m")]
+    pub wait: String,
+    /// Claude Code without a terminal: do not wait, end the session; `placet hook resume` goes on
+    #[arg(long)]
+    pub defer: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum HookCommand {
+    /// Write the hook into a client's settings, after showing it
+    Install(HookInstallArgs),
+    /// Take the hook out of a client's settings
+    Uninstall(HookUninstallArgs),
+    /// List deferred sessions of Claude Code; with --run resume those that were decided
+    Resume(HookResumeArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct HookInstallArgs {
+    #[arg(value_parser = client())]
+    pub client: HookClient,
+    /// Which tools are asked about: a regular expression [default: those that change something]
+    #[arg(long, value_name = "PATTERN")]
+    pub tools: Option<String>,
+    #[command(flatten)]
+    pub wait: HookWaitArgs,
+    #[command(flatten)]
+    pub place: HookPlaceArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct HookUninstallArgs {
+    #[arg(value_parser = client())]
+    pub client: HookClient,
+    #[command(flatten)]
+    pub place: HookPlaceArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct HookPlaceArgs {
+    /// For every project of yours; the default
+    #[arg(long, conflicts_with = "project")]
+    pub user: bool,
+    /// For the project in this folder
+    #[arg(long)]
+    pub project: bool,
+    /// Write without asking
+    #[arg(long)]
+    pub yes: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct HookResumeArgs {
+    /// Resume them here, one after the other
+    #[arg(long)]
+    pub run: bool,
+    /// More arguments for `claude`, behind `--`
+    #[arg(last = true, requires = "run")]
+    pub more: Vec<OsString>,
+}
+
+fn client() -> impl TypedValueParser<Value = HookClient> {
+    one_of(HookClient::ALL.map(|client| (client.word(), client, "")))
+}
 
 /// Longer than any client waits.
 const WAIT_MAX: Duration = Duration::from_hours(24);
 
 /// Returns the wait of a hook. `client` is known on installation, or from the event.
-pub fn hook_wait(args: &HookWaitArgs, client: Option<HookClient>) -> Result<HookWait, Usage> {
+pub fn wait(args: &HookWaitArgs, client: Option<HookClient>) -> Result<HookWait, Usage> {
     let limit = input::duration(&args.wait)?;
     if limit > WAIT_MAX {
         return Err(Usage("--wait is at most 24h".to_owned()));
@@ -42,9 +139,9 @@ fn place(client: HookClient, args: &HookPlaceArgs) -> anyhow::Result<PathBuf> {
 }
 
 /// `placet hook install`. `program` is the command line of this placet, with its configuration.
-pub fn hook_install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Result<Exit> {
+pub fn install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Result<Exit> {
     let client = args.client;
-    let wait = hook_wait(&args.wait, Some(client))?;
+    let wait = wait(&args.wait, Some(client))?;
     let tools = args.tools.clone().unwrap_or_else(|| settings::usual_tools(client));
     let block = Block { client, tools, program, wait: wait.limit, defer: wait.defer };
     let path = place(client, &args.place)?;
@@ -94,7 +191,7 @@ fn judged(client: HookClient, path: &Path, text: &str) -> anyhow::Result<Vec<Che
     }
 }
 
-pub fn hook_uninstall(args: &HookUninstallArgs) -> anyhow::Result<Exit> {
+pub fn uninstall(args: &HookUninstallArgs) -> anyhow::Result<Exit> {
     let client = args.client;
     let path = place(client, &args.place)?;
     let settings = Settings::read(&path, client)?;
@@ -113,7 +210,7 @@ pub fn hook_uninstall(args: &HookUninstallArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-pub async fn hook_resume(
+pub async fn resume(
     args: &HookResumeArgs,
     deferred: Vec<Deferred>,
     client: &AgentClient,

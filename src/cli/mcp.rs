@@ -1,16 +1,84 @@
 //! `placet mcp wrap` and `unwrap`: put the proxy into a client's settings, or take it out.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use crate::agent::mcp::wrap::{self, Change, Server, WrapError};
+use clap::builder::TypedValueParser;
+use clap::{Args as ClapArgs, Subcommand};
+
+use crate::agent::mcp::Wait;
+use crate::agent::mcp::wrap::{self as settings, Change, McpClient, Server, WrapError};
+use crate::config::is_mcp_name;
 use crate::domain::Untrusted;
 
-use super::args::McpServerArgs;
+use super::args::one_of;
 use super::exit::Exit;
 use super::{input, output};
 
+/// Ask a human before an MCP server's tools write: a proxy for its command
+#[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct McpArgs {
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
+    /// The server's name, before its tools' names at the gate [default: of what it calls itself]
+    #[arg(long, value_parser = name)]
+    pub name: Option<String>,
+    /// How long a call waits for its human before the agent reads that it waits: auto (as long as the client does), never, or seconds
+    #[arg(long, value_name = "SECONDS", default_value = "auto", value_parser = wait, hide_default_value = true)]
+    pub wait: Wait,
+    /// The server's program and its arguments
+    #[arg(last = true, required = true, value_name = "SERVER")]
+    pub server: Vec<OsString>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// Put placet in front of a server in a client's own settings, after showing it
+    Wrap(McpServerArgs),
+    /// Remove placet and restore the settings
+    Unwrap(McpServerArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct McpServerArgs {
+    #[arg(value_parser = client())]
+    pub client: McpClient,
+    /// The server, by its name in the client's settings
+    pub name: String,
+    /// Write without asking
+    #[arg(long)]
+    pub yes: bool,
+}
+
+fn client() -> impl TypedValueParser<Value = McpClient> {
+    one_of([
+        ("claude-code", McpClient::ClaudeCode, "~/.claude.json, or .mcp.json here"),
+        ("codex", McpClient::Codex, "~/.codex/config.toml"),
+        ("opencode", McpClient::Opencode, "opencode.json here, in .opencode or in ~/.config/opencode"),
+        ("gemini", McpClient::Gemini, ".gemini/settings.json here or at home"),
+    ])
+}
+
+fn name(given: &str) -> Result<String, String> {
+    let is_name = is_mcp_name(given);
+    is_name.then(|| given.to_owned()).ok_or_else(|| "use letters, digits, - and _".to_owned())
+}
+
+fn wait(given: &str) -> Result<Wait, String> {
+    match given {
+        "auto" => Ok(Wait::Auto),
+        "never" => Ok(Wait::Never),
+        seconds => match seconds.parse() {
+            Ok(seconds) if seconds > 0 => Ok(Wait::For(Duration::from_secs(seconds))),
+            _ => Err("use auto, never, or a number of seconds from 1".to_owned()),
+        },
+    }
+}
+
 /// Puts placet in front of a server's command. `program` is the command line of this placet, with its configuration.
-pub fn mcp_wrap(args: &McpServerArgs, program: &[String]) -> anyhow::Result<Exit> {
+pub fn wrap(args: &McpServerArgs, program: &[String]) -> anyhow::Result<Exit> {
     let server = found(args)?;
     match server.wrapped(program) {
         Some(change) => written(args, &server, &change?),
@@ -18,7 +86,7 @@ pub fn mcp_wrap(args: &McpServerArgs, program: &[String]) -> anyhow::Result<Exit
     }
 }
 
-pub fn mcp_unwrap(args: &McpServerArgs) -> anyhow::Result<Exit> {
+pub fn unwrap(args: &McpServerArgs) -> anyhow::Result<Exit> {
     let server = found(args)?;
     match server.unwrapped() {
         Some(change) => written(args, &server, &change?),
@@ -29,7 +97,7 @@ pub fn mcp_unwrap(args: &McpServerArgs) -> anyhow::Result<Exit> {
 fn found(args: &McpServerArgs) -> anyhow::Result<Server> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let folder = std::env::current_dir()?;
-    wrap::find(args.client, &args.name, &folder, variable).map_err(|error| match error {
+    settings::find(args.client, &args.name, &folder, variable).map_err(|error| match error {
         // The name was typed, so these are usage errors.
         WrapError::NoServer { .. } | WrapError::Http { .. } | WrapError::NoTime { .. } => {
             super::Usage(error.to_string()).into()

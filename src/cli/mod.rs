@@ -1,47 +1,90 @@
-//! The commands without a screen: each reads arguments, asks the inbox or the gate, prints, and returns an exit code.
+//! The command line. Each command has a file with its arguments, their help and what it does.
 //!
-//! Printed text is for people, with foreign text made safe. `--json` is for scripts, with exact values.
+//! Commands read arguments, ask the inbox or the gate, print, and return an exit code. Printed text is for people, with
+//! foreign text made safe. `--json` is for scripts, with exact values.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
 
 pub mod args;
-mod claim;
+pub mod claim;
 mod columns;
-mod config;
+pub mod completions;
+pub mod config;
 mod context;
-mod decide;
-mod doctor;
+pub mod decide;
+pub mod demo;
+pub mod doctor;
 mod exit;
 mod find;
-mod gate;
-mod hook;
+pub mod gate;
+pub mod hook;
 mod input;
-mod list;
-mod log;
-mod mcp;
-mod moving;
+pub mod list;
+pub mod log;
+pub mod man;
+pub mod mcp;
 mod output;
-mod propose;
+pub mod propose;
 mod receipts;
 mod report;
-mod schema;
+pub mod retry;
+pub mod schema;
 mod shift;
-mod show;
-mod watch;
-mod whoami;
+pub mod show;
+#[cfg(test)]
+mod tests;
+pub mod watch;
+pub mod whoami;
 
-pub use claim::claim;
-pub use config::{check as config_check, example as config_example, path as config_path};
-pub use decide::decide;
-pub use doctor::{Findings, chosen, doctor};
 pub use exit::{Exit, Usage};
-pub use gate::{backup, exists, migrate, owner};
-pub use hook::{hook_install, hook_resume, hook_uninstall, hook_wait, lasting_program};
-pub use list::{list, settle};
-pub use log::log;
-pub use mcp::{mcp_unwrap, mcp_wrap};
-pub use moving::move_gate;
 pub use output::{answer, complain, json, line, moment, pipe};
-pub use propose::{Queue, propose};
-pub use schema::schema;
-pub use show::show;
-pub use watch::{Watching, watch};
-pub use whoami::whoami;
+
+/// Review what AI agents propose to write, before it lands.
+///
+/// Without a command this opens the inbox. Without a configuration it runs a gate of its own, right here.
+#[derive(Debug, Parser)]
+#[command(name = "placet", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Args {
+    /// The configuration file [default: see `placet config path`]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Plain mode, lines of text for screen readers; also PLACET_A11Y=1 or TERM=dumb
+    #[arg(long)]
+    pub plain: bool,
+    /// Times in UTC, as JSON always has them [default: local times]
+    #[arg(long, global = true)]
+    pub utc: bool,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 all done, 1 failed, 2 wrong arguments or configuration, 3 some skipped, \
+                          4 some unknown, 5 nothing reachable, 6 rejected, 7 expired or timed out.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Demo(demo::DemoArgs),
+    #[command(subcommand)]
+    Gate(gate::GateCommand),
+    List(list::ListArgs),
+    Show(show::ShowArgs),
+    Claim(claim::ClaimArgs),
+    Decide(decide::DecideArgs),
+    Retry(retry::RetryArgs),
+    Log(log::LogArgs),
+    Watch(watch::WatchArgs),
+    Propose(propose::ProposeArgs),
+    Hook(hook::HookArgs),
+    Mcp(mcp::McpArgs),
+    Doctor(doctor::DoctorArgs),
+    Whoami(whoami::WhoamiArgs),
+    Man(man::ManArgs),
+    Schema(schema::SchemaArgs),
+    Completions(completions::CompletionsArgs),
+    #[command(hide = true)]
+    Complete(completions::CompleteArgs),
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+}

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::clock;
@@ -150,6 +151,11 @@ pub(super) fn padded(shown: &Shown, width: usize) -> String {
     format!("{}{}", cut.plain(), " ".repeat(pad))
 }
 
+/// Formats a time for a summary; empty if `form` is wrong.
+pub(super) fn formatted(at: Timestamp, zone: &TimeZone, form: &str) -> String {
+    time::formatted(at, zone, form).unwrap_or_default()
+}
+
 /// Formats a problem in one line, with the other side's message.
 pub fn problem(problem: &Problem) -> String {
     let source = problem.source.as_ref().map(|name| format!("{name} ")).unwrap_or_default();
@@ -162,11 +168,6 @@ pub fn problem(problem: &Problem) -> String {
 pub fn complain(text: &str) {
     // A closed standard error cannot be reported anywhere.
     drop(writeln!(io::stderr().lock(), "placet: {text}"));
-}
-
-/// Returns whether standard output is a terminal, where output would run into a progress line.
-pub(super) fn is_seen() -> bool {
-    io::stdout().is_terminal()
 }
 
 /// A progress line on standard error, shown after a second and only on a terminal. It disappears when the work is

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::Args as ClapArgs;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -11,9 +12,57 @@ use crate::domain::{PendingAction, Status, Untrusted};
 use crate::sources::{AgentClient, SourceError, TokenOpens};
 use crate::text;
 
-use super::args::ProposeArgs;
 use super::exit::{Exit, Usage};
 use super::{input, output};
+
+/// Propose an action, as an agent would
+#[derive(Debug, ClapArgs)]
+pub struct ProposeArgs {
+    /// The tool that would be called
+    pub tool: String,
+    /// Its input, a JSON object; - reads standard input. Every byte is kept
+    #[arg(long, value_name = "FILE")]
+    pub input: PathBuf,
+    /// The target's current values, JSON under the input's keys: reviewers see before and after
+    #[arg(long, value_name = "FILE")]
+    pub before: Option<PathBuf>,
+    /// One sentence for the reviewer
+    #[arg(long)]
+    pub summary: Option<String>,
+    /// low, medium, high, critical: only above the tool's own
+    #[arg(long, value_name = "WORD", value_parser = ["low", "medium", "high", "critical"], hide_possible_values = true)]
+    pub risk: Option<String>,
+    /// The workspace [default: the token's]
+    #[arg(long)]
+    pub workspace: Option<String>,
+    #[arg(long)]
+    pub mission: Option<String>,
+    #[arg(long)]
+    pub session: Option<String>,
+    #[arg(long)]
+    pub agent: Option<String>,
+    /// The batch [default: MISSION:TOOL]
+    #[arg(long)]
+    pub batch: Option<String>,
+    /// Who is told when it is decided and when it is over: a name in the gate's configuration
+    #[arg(long, value_name = "NAME")]
+    pub callback: Option<String>,
+    /// Propose it to this gate [default: PLACET_URL, else the configured gate, else the one on this machine]
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The file with the token to propose with [default: PLACET_TOKEN, else PLACET_TOKEN_FILE]
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// The CA certificate of that gate, in PEM
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub ca_file: Option<PathBuf>,
+    /// Wait until it is executed, rejected or expired, at most this many seconds. The token also needs the scope read
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600")]
+    pub wait: Option<u64>,
+    /// One JSON object; with --wait a second one, a line each
+    #[arg(long)]
+    pub json: bool,
+}
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -48,7 +97,7 @@ struct SettledJson<'a> {
 }
 
 /// Proposes, and with `--wait` stays until the action has been decided and has run.
-pub async fn propose(proposer: &AgentClient, args: &ProposeArgs, queue: &Queue) -> anyhow::Result<Exit> {
+pub async fn run(proposer: &AgentClient, args: &ProposeArgs, queue: &Queue) -> anyhow::Result<Exit> {
     let tool_input = json("the input", &args.input)?;
     let before = args.before.as_ref().map(|path| json("the state before", path)).transpose()?;
     let workspace = match &args.workspace {

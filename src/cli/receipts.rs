@@ -1,10 +1,11 @@
 //! `placet log verify|export`: checks and exports the receipts.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context as _;
+use clap::Args as ClapArgs;
 use serde_json::json;
 
 use crate::contract::time;
@@ -16,17 +17,39 @@ use crate::text::csv::record;
 use super::exit::{Exit, Usage};
 use super::{input, output};
 
+/// Read every receipt and every decision, and report what was changed outside placet
+#[derive(Debug, ClapArgs)]
+pub struct VerifyArgs {
+    /// A head kept elsewhere: its hash, or a file whose last line is a receipt or a head; - reads standard input
+    #[arg(long, value_name = "FILE|HASH")]
+    head: Option<String>,
+    /// One JSON object; keep it elsewhere as a head
+    #[arg(long)]
+    json: bool,
+}
+
+/// Print every receipt as JSON, one a line, oldest first; the last line is a head
+#[derive(Debug, ClapArgs)]
+pub struct ExportArgs {
+    /// Write to this file instead, readable only by its owner; it must not exist
+    #[arg(long, value_name = "FILE")]
+    to: Option<PathBuf>,
+    /// As CSV for spreadsheets; only the JSON can be verified
+    #[arg(long)]
+    csv: bool,
+}
+
 const PAGE: u32 = 1_000;
 
 /// Reports changes made outside of placet. `head` was saved elsewhere.
-pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) -> anyhow::Result<Exit> {
-    let kept = head.map(read_head).transpose()?;
+pub(super) async fn verify(journal: &Journal, args: &VerifyArgs) -> anyhow::Result<Exit> {
+    let kept = args.head.as_deref().map(read_head).transpose()?;
     let (all, read) = (u64::try_from(journal.newest_receipt().await?).ok(), AtomicU64::new(0));
     let checking = journal.verify_counting(kept.as_slice(), &read);
     let checked = output::counting("receipts read", all, &read, checking).await??;
     let Checked { receipts, decisions, head, wrong } = &checked;
     let ok = wrong.is_none();
-    if json {
+    if args.json {
         output::versioned(&json!({
             "ok": ok,
             "receipts": receipts,
@@ -67,8 +90,8 @@ fn read_head(given: &str) -> anyhow::Result<SavedHead> {
 
 /// Exports every receipt, oldest first, as JSON lines or CSV, to standard output or a new file that only its owner
 /// can read.
-pub(super) async fn export(journal: &Journal, to: Option<&Path>, csv: bool) -> anyhow::Result<Exit> {
-    let mut file = match to {
+pub(super) async fn export(journal: &Journal, args: &ExportArgs) -> anyhow::Result<Exit> {
+    let mut file = match &args.to {
         None => None,
         Some(path) => {
             let opened = private::options().write(true).create_new(true).open(path);
@@ -79,7 +102,7 @@ pub(super) async fn export(journal: &Journal, to: Option<&Path>, csv: bool) -> a
         Some(file) => file.write_all(text.as_bytes()),
         None => output::records(text),
     };
-    if csv {
+    if args.csv {
         let names = Receipt::default().fields().map(|(name, _)| name.to_owned());
         put(&record(&[&names[..], &["format".to_owned(), "hash".to_owned()]].concat()))?;
     }
@@ -91,7 +114,7 @@ pub(super) async fn export(journal: &Journal, to: Option<&Path>, csv: bool) -> a
             let Some(newest) = page.last() else { return anyhow::Ok(()) };
             last = newest.seq;
             for receipt in &page {
-                if csv {
+                if args.csv {
                     put(&record(&receipt_csv(receipt)))?;
                 } else {
                     put(&output::json_line(receipt)?)?;
@@ -100,7 +123,7 @@ pub(super) async fn export(journal: &Journal, to: Option<&Path>, csv: bool) -> a
             written.fetch_add(page.len() as u64, Ordering::Relaxed);
         }
     };
-    if to.is_none() && output::is_seen() {
+    if args.to.is_none() && output::is_looked_at() {
         writing.await?;
     } else {
         output::counting("receipts written", all, &written, writing).await??;

@@ -1,15 +1,23 @@
 //! `placet schema`: the JSON Schema of every `--json` output.
 
 use anyhow::Context as _;
+use clap::Args as ClapArgs;
 use serde_json::{Map, Value};
 
 use super::exit::{Exit, Usage};
 use super::output;
 
+/// Print the JSON Schema of what the commands print for programs
+#[derive(Debug, ClapArgs)]
+pub struct SchemaArgs {
+    /// The words of one command, like `list` or `log verify` [default: all of them]
+    command: Vec<String>,
+}
+
 const SCHEMA: &str = include_str!("../../assets/contract/cli.schema.json");
 
 /// Prints the whole schema, or that of one command.
-pub fn schema(command: &[String]) -> anyhow::Result<Exit> {
+pub fn run(SchemaArgs { command }: &SchemaArgs) -> anyhow::Result<Exit> {
     if command.is_empty() {
         output::line(SCHEMA.trim_end())?;
     } else {
@@ -44,7 +52,7 @@ fn commands(schema: &Map<String, Value>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::Args;
+    use crate::cli::Args;
     use clap::CommandFactory as _;
 
     fn with_json(command: &clap::Command, words: &str, all: &mut Vec<String>) {

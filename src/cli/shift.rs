@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use clap::Args as ClapArgs;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
@@ -15,12 +16,31 @@ use crate::inbox::shift::{Counting, Decided, Shift, Stood};
 use crate::journal::{Journal, Sent, SubmissionRecord};
 use crate::text;
 
-use super::args::ShiftArgs;
 use super::exit::{Exit, Usage};
 use super::input;
-use super::output::{self, problem};
+use super::output::{self, formatted, problem};
 
 mod handed_over;
+
+/// Summarise a shift for a chat: counts, names of sources and tools, and what it hands over
+#[derive(Debug, ClapArgs)]
+pub struct ShiftArgs {
+    /// Its start: an age like 8h, or a time like 2026-11-22T08:00:00Z
+    #[arg(long, value_name = "TIME", default_value = "8h")]
+    pub since: String,
+    /// The same, under the name that goes with --until
+    #[arg(long, value_name = "TIME", conflicts_with = "since")]
+    pub from: Option<String>,
+    /// Its end, written the same way [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// CSV for spreadsheets: a row for all, for each source and for each tool; never a formula
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+}
 
 const PAGE: u32 = 100;
 /// Maximum numbers to list, so that the summary fits into a chat.
@@ -130,19 +150,20 @@ pub(super) async fn look<'a>(inbox: &Inbox, sent: impl Iterator<Item = &'a Sent>
     }
 }
 
-fn clock(at: Timestamp, zone: &TimeZone, form: &str) -> String {
-    time::formatted(at, zone, form).unwrap_or_default()
-}
-
 /// Returns about forty lines at most.
 fn lines(shift: &Shift, zone: &TimeZone, now: Timestamp) -> Vec<String> {
     let names: Vec<_> = shift.reviewers.iter().map(output::name).collect();
     let who = if names.is_empty() { String::new() } else { format!(" of {}", names.join(", ")) };
-    let day = |at| clock(at, zone, "%Y-%m-%d %H:%M");
+    let day = |at| formatted(at, zone, "%Y-%m-%d %H:%M");
     let long = words::span(shift.until.since(shift.from));
     let mut lines = vec![
         format!("placet: shift{who}, as of {}", day(now)),
-        format!("{} to {} ({long}, {})", day(shift.from), day(shift.until), clock(shift.until, zone, "%:z")),
+        format!(
+            "{} to {} ({long}, {})",
+            day(shift.from),
+            day(shift.until),
+            formatted(shift.until, zone, "%:z")
+        ),
         String::new(),
     ];
     lines.extend(decided(shift, zone));
@@ -175,7 +196,7 @@ fn decided(shift: &Shift, zone: &TimeZone) -> Vec<String> {
         lines.push(format!("no record of what was on screen: {}", shift.without_receipt));
     }
     if let Some((at, count)) = shift.busiest {
-        lines.push(format!("busiest hour: from {} on, {count}", clock(at, zone, "%H:%M")));
+        lines.push(format!("busiest hour: from {} on, {count}", formatted(at, zone, "%H:%M")));
     }
     lines
 }
@@ -248,7 +269,7 @@ fn stood(shift: &Shift, zone: &TimeZone) -> Vec<String> {
     lines.extend((more > 0).then(|| format!("and {more} more")));
     let gaps = || shift.queues.iter().flat_map(|of| of.gaps.iter().map(move |gap| (&of.source, gap)));
     for (source, (from, until)) in gaps().take(GAPS) {
-        let hour = |minute: &Minute| clock(minute.start(), zone, "%H:%M");
+        let hour = |minute: &Minute| formatted(minute.start(), zone, "%H:%M");
         lines.push(format!("gap: nobody watched {source} from {} to {}", hour(from), hour(until)));
     }
     let more = gaps().count().saturating_sub(GAPS);

@@ -1,5 +1,6 @@
 //! `placet show ID`: actions in full.
 
+use clap::Args as ClapArgs;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -10,13 +11,30 @@ use crate::domain::{ActionId, ActionKey, Outcome, PendingAction, RawJson, Status
 use crate::inbox::{Inbox, SentHere};
 use crate::text::{self, People};
 
-use super::args::ShowArgs;
+use super::args::{Completed, id};
 use super::context::{self, PassageJson};
 use super::exit::Exit;
 use super::find::{SearchedId, find, sent_here};
 use super::list::people_of;
 use super::output::{self, PersonJson, problem};
 use super::report;
+
+/// Print actions in full
+#[derive(Debug, ClapArgs)]
+pub struct ShowArgs {
+    /// The action's id or any unique beginning of it; several are shown one after another
+    #[arg(required = true, value_parser = id, add = Completed::Ids)]
+    pub id: Vec<String>,
+    /// Its source, when several know the id
+    #[arg(long, value_name = "NAME", add = Completed::Sources)]
+    pub source: Option<String>,
+    /// Only the proposed input, byte for byte as its source sent it, for jq; one line each for several
+    #[arg(long, conflicts_with = "json")]
+    pub raw: bool,
+    /// One JSON object a line for each action
+    #[arg(long)]
+    pub json: bool,
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -38,7 +56,7 @@ struct ShowJson<'a> {
 
 /// Prints actions, one after another. A missing one is reported and does not hide the others. Returns the worst exit
 /// code.
-pub async fn show(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
+pub async fn run(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
     let sought = |id| SearchedId { id, source: args.source.as_deref(), may_begin: true };
     let sought: Vec<_> = args.id.iter().map(|id| sought(id)).collect();
     let mut exit = Exit::Done;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use clap::Args as ClapArgs;
 use serde_json::json;
 
 use crate::config::SourceConfig;
@@ -9,14 +10,21 @@ use crate::contract::time;
 use crate::domain::Untrusted;
 use crate::sources::{self, Identity};
 
-use super::args::WhoamiArgs;
 use super::exit::Exit;
 use super::output;
+
+/// Print as whom each source takes your decisions
+#[derive(Debug, ClapArgs)]
+pub struct WhoamiArgs {
+    /// One JSON object for each source, a line each
+    #[arg(long)]
+    pub json: bool,
+}
 
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// Asks the sources one after another and prints a line for each.
-pub async fn whoami(configs: &[SourceConfig], args: &WhoamiArgs) -> anyhow::Result<Exit> {
+pub async fn run(configs: &[SourceConfig], args: &WhoamiArgs) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
     for config in configs {
         let told = ask(config).await;

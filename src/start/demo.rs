@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::args::DemoArgs;
+use crate::cli::demo::DemoArgs;
 use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
 use crate::config::{Config, SourceConfig, TokenFrom};

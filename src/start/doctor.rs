@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::agent::hook;
-use crate::cli::args::DoctorArgs;
 use crate::cli::{self, Exit};
+use crate::cli::doctor::{self, DoctorArgs, Findings};
 use crate::config::paths::Paths;
 use crate::config::{CallbackConfig, Config, ProxyConfig};
 use crate::domain::Check;
@@ -23,7 +23,7 @@ const GIVE: &str =
     "give it to the gate; it does not start without (an environment variable is that of the gate's process)";
 
 pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit> {
-    let mut findings = cli::Findings::new(args);
+    let mut findings = Findings::new(args);
     let config = match configuration(paths) {
         Ok(config) => config,
         Err(wrong) => {
@@ -34,7 +34,7 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
     };
     // Reports an unknown source before any check.
     if !config.sources.is_empty() {
-        cli::chosen(config.sources.clone(), args)?;
+        doctor::chosen(config.sources.clone(), args)?;
     }
     if let Err(found) = private::check_folder(&paths.state) {
         findings.here(vec![Check::bad("state folder", found, "until then placet does nothing with it")])?;
@@ -70,8 +70,8 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
     findings.here(checks)?;
     // With the reviewer's name, so that checks can report it.
     let sources = headless::named(&config, embedded.as_ref());
-    let looked = match cli::chosen(sources, args) {
-        Ok(sources) => cli::doctor(&mut findings, &sources).await,
+    let looked = match doctor::chosen(sources, args) {
+        Ok(sources) => doctor::run(&mut findings, &sources).await,
         Err(unknown) => Err(unknown.into()),
     };
     if let Some(embedded) = embedded {

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::cli::args::{ListArgs, LogArgs, ProposeArgs, WhoamiArgs};
-use crate::cli::{self, Exit, Queue};
+use crate::cli::Exit;
+use crate::cli::list::{self, ListArgs};
+use crate::cli::log::{self, LogArgs};
+use crate::cli::propose::{self, ProposeArgs, Queue};
+use crate::cli::whoami::{self, WhoamiArgs};
 use crate::clock;
 use crate::config::paths::Paths;
 use crate::config::{Config, NamedFilter, SourceConfig, SourceKind, TokenFrom};
@@ -33,7 +36,7 @@ pub(super) async fn whoami(paths: &Paths, args: &WhoamiArgs) -> anyhow::Result<E
     let config = Config::load(paths)?;
     let _log = logging::start(&paths.log)?;
     let embedded = Embedded::unless_configured(&config, OnGateEnd::Nobody).await?;
-    let end = cli::whoami(&named(&config, embedded.as_ref()), args).await;
+    let end = whoami::run(&named(&config, embedded.as_ref()), args).await;
     if let Some(embedded) = embedded {
         embedded.close().await;
     }
@@ -48,7 +51,7 @@ pub(super) async fn list(paths: &Paths, args: &ListArgs) -> anyhow::Result<Exit>
         open(paths).await?
     };
     let saved = saved_filters(&open.config, paths);
-    let end = cli::list(open.inbox(), args, &saved, clock::now()).await;
+    let end = list::run(open.inbox(), args, &saved, clock::now()).await;
     open.close(end).await
 }
 
@@ -120,7 +123,7 @@ pub(super) async fn log(paths: &Paths, args: &LogArgs) -> anyhow::Result<Exit> {
         Some(journal) if !args.reads_receipts() => asked_for_news(paths, journal).await,
         _ => None,
     };
-    let end = cli::log(journal.as_ref(), inbox.as_ref(), args, clock::now()).await;
+    let end = log::run(journal.as_ref(), inbox.as_ref(), args, clock::now()).await;
     if let Some(journal) = journal {
         journal.close().await;
     }
@@ -136,7 +139,7 @@ async fn asked_for_news(paths: &Paths, journal: &Journal) -> Option<Inbox> {
     sources.extend(running.and_then(|gate| sources::open(&gate).ok()));
     let inbox = Inbox::open(sources, journal.clone(), config.watch.targets.poll, config.reviewer.clone());
     if !journal.open_ones().await.is_ok_and(|open| open.is_empty()) {
-        cli::settle(&inbox).await;
+        list::settle(&inbox).await;
     }
     Some(inbox)
 }
@@ -154,7 +157,7 @@ pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<
         let urls = gate.source.urls().collect::<Vec<_>>().join(" or ");
         let ca_file = args.ca_file.clone().or_else(|| gate.source.ca_file.clone());
         let client = gate.client(ca_file)?;
-        return cli::propose(&client, &args, &Queue::Url(urls)).await;
+        return propose::run(&client, &args, &Queue::Url(urls)).await;
     }
     if !config.sources.is_empty() {
         anyhow::bail!(
@@ -174,7 +177,7 @@ pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<
         ..SourceConfig::of("gate", SourceKind::Gate, note.url.clone())
     };
     let end = match AgentClient::open(&target) {
-        Ok(proposer) => cli::propose(&proposer, &args, &queue).await,
+        Ok(proposer) => propose::run(&proposer, &args, &queue).await,
         Err(error) => Err(error.into()),
     };
     embedded.close().await;

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 
 use crate::agent::hook::{self, EVENT_MAX, Event, Fence, GRACE, HookCall, HookWait, Notes};
 use crate::agent::{Caller, mission};
-use crate::cli::args::{HookArgs, HookCommand, HookRunArgs};
+use crate::cli::hook::{HookArgs, HookCommand, HookRunArgs};
 use crate::cli::{self, Exit, Usage};
 use crate::config::paths::Paths;
 
@@ -26,9 +26,9 @@ pub(super) async fn run(paths: &Paths, args: HookArgs) -> anyhow::Result<Exit> {
         None => event(paths, &args.run).await,
         Some(HookCommand::Install(args)) => {
             let config = paths.config_named.then_some(paths.config.as_path());
-            cli::hook_install(&args, cli::lasting_program(config)?)
+            cli::hook::install(&args, cli::hook::lasting_program(config)?)
         }
-        Some(HookCommand::Uninstall(args)) => cli::hook_uninstall(&args),
+        Some(HookCommand::Uninstall(args)) => cli::hook::uninstall(&args),
         Some(HookCommand::Resume(args)) => {
             let deferred = Notes::within(&paths.state).all_deferred();
             if deferred.is_empty() {
@@ -36,7 +36,7 @@ pub(super) async fn run(paths: &Paths, args: HookArgs) -> anyhow::Result<Exit> {
                 return Ok(Exit::Done);
             }
             let gate = agents::gate(paths).await?;
-            cli::hook_resume(&args, deferred, &gate.client).await
+            cli::hook::resume(&args, deferred, &gate.client).await
         }
     }
 }
@@ -46,7 +46,7 @@ const READ_MAX: u64 = 512 << 20;
 
 async fn event(paths: &Paths, args: &HookRunArgs) -> anyhow::Result<Exit> {
     let mut stop = EndSignals::listen()?;
-    let wait = cli::hook_wait(&args.wait, args.client)?;
+    let wait = cli::hook::wait(&args.wait, args.client)?;
     let first = || hook::first(BufReader::new(std::io::stdin().lock().take(READ_MAX)));
     let read = tokio::time::timeout(READ_LIMIT, tokio::task::spawn_blocking(first)).await;
     let read = read.context("The event did not end")?.context("The event cannot be read")?;
@@ -103,7 +103,7 @@ async fn answer(
         Event::Before(call) => {
             notes.sweep(SystemTime::now());
             // The event names the client if the command line does not.
-            let wait = cli::hook_wait(&args.wait, Some(call.client)).map(|_| wait)?;
+            let wait = cli::hook::wait(&args.wait, Some(call.client)).map(|_| wait)?;
             let entrypoint = std::env::var("CLAUDE_CODE_ENTRYPOINT").ok();
             let wait = HookWait { defer: wait.defer && hook::is_headless(entrypoint.as_deref()), ..wait };
             let caller = caller(gate, &call);

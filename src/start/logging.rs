@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::args::LogFormat;
+use crate::cli::gate::LogFormat;
 use crate::private;
 
 /// Lines that wait for the disk; further ones are dropped.

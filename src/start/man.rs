@@ -1,20 +1,19 @@
 //! `placet man`: the manual, generated from arguments, keys and configuration.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use anyhow::Context as _;
 use clap::CommandFactory as _;
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, roman};
 
-use crate::cli::args::Args;
-use crate::cli::{self, Exit, Usage};
+use crate::cli::man::ManArgs;
+use crate::cli::{self, Args, Exit, Usage};
 use crate::tui;
 
 const CONFIG: &str = include_str!("../../config.example.toml");
 
-pub(super) fn run(page: &[String], write: Option<&Path>) -> anyhow::Result<Exit> {
+pub(super) fn run(ManArgs { page, write }: &ManArgs) -> anyhow::Result<Exit> {
     let Some(folder) = write else {
         cli::line(self::page(page)?.trim_end())?;
         return Ok(Exit::Done);
@@ -232,7 +231,7 @@ mod tests {
     #[test]
     fn every_command_has_a_page_in_the_folder() {
         let folder = tempfile::tempdir().unwrap();
-        run(&[], Some(folder.path())).unwrap();
+        run(&ManArgs { page: Vec::new(), write: Some(folder.path().to_owned()) }).unwrap();
         for name in [
             "placet.1",
             "placet-keys.7",

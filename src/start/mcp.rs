@@ -6,8 +6,8 @@ use anyhow::Context as _;
 
 use crate::agent::mcp::{Ended, FindGate, Found, Proxy};
 use crate::agent::mission;
-use crate::cli::args::{McpArgs, McpCommand};
-use crate::cli::{self, Exit};
+use crate::cli::mcp::{McpArgs, McpCommand};
+use crate::cli::{self, Exit, hook};
 use crate::config::Config;
 use crate::config::paths::Paths;
 use crate::program::{self, supervisor};
@@ -20,9 +20,9 @@ pub(super) async fn run(paths: &Paths, args: McpArgs) -> anyhow::Result<Exit> {
         None => proxy(paths, args).await,
         Some(McpCommand::Wrap(args)) => {
             let config = paths.config_named.then_some(paths.config.as_path());
-            cli::mcp_wrap(&args, &cli::lasting_program(config)?)
+            cli::mcp::wrap(&args, &hook::lasting_program(config)?)
         }
-        Some(McpCommand::Unwrap(args)) => cli::mcp_unwrap(&args),
+        Some(McpCommand::Unwrap(args)) => cli::mcp::unwrap(&args),
     }
 }
 

@@ -6,8 +6,10 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::cli::args::{Args, Command, ConfigCommand, DecideArgs, GateCommand};
-use crate::cli::{self, Exit, Usage};
+use crate::cli::config::ConfigCommand;
+use crate::cli::decide::{self, DecideArgs};
+use crate::cli::gate::{self, GateCommand};
+use crate::cli::{self, Args, Command, Exit, Usage};
 use crate::clock;
 use crate::config::paths::Paths;
 use crate::config::{Config, ConfigError};
@@ -48,7 +50,7 @@ pub fn run() -> ExitCode {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     // The screen is drawn on this thread, and lists are parsed on others. More workers help only a gate with many
     // agents.
-    if !matches!(args.command, Some(Command::Gate { .. })) {
+    if !matches!(args.command, Some(Command::Gate(_))) {
         runtime.worker_threads(1);
     }
     let runtime = match runtime.enable_all().build() {
@@ -105,20 +107,21 @@ fn shell(plain: bool, opens: StartView) -> Shell {
     why.map_or(Shell::Screen(opens), |why| Shell::Plain(why, opens))
 }
 
-async fn gate(paths: &Paths, command: GateCommand) -> anyhow::Result<Exit> {
+async fn run_gate(paths: &Paths, command: GateCommand) -> anyhow::Result<Exit> {
     let config = |database: Option<&str>| serve::with_database(Config::load(paths)?.gate, database, paths);
     match command {
         GateCommand::Serve(args) => serve::run(paths, args).await,
-        GateCommand::Backup { database, file } => {
-            cli::backup(&config(database.database.as_deref())?, &file).await
+        GateCommand::Backup(args) => {
+            gate::database::backup(&config(args.database.database.as_deref())?, &args).await
         }
-        GateCommand::Migrate { database } => {
-            let config = config(database.database.as_deref())?.past_pooler(database.database.is_some());
-            cli::migrate(config.map_err(|why| anyhow::anyhow!(why))?).await
+        GateCommand::Migrate(args) => {
+            let named = args.database.as_deref();
+            let config = config(named)?.past_pooler(named.is_some());
+            gate::database::migrate(config.map_err(|why| anyhow::anyhow!(why))?).await
         }
         GateCommand::Move(args) => moving::run(paths, &args).await,
         GateCommand::Owner(command) => {
-            cli::owner(config(command.database())?, command, headless::login_name()).await
+            gate::owner(config(command.database())?, command, headless::login_name()).await
         }
     }
 }
@@ -131,11 +134,11 @@ const fn uses_state(command: Option<&Command>) -> bool {
         Some(
             C::Doctor(_)
                 | C::Demo(_)
-                | C::Schema { .. }
-                | C::Completions { .. }
-                | C::Complete { .. }
-                | C::Man { .. }
-                | C::Config { .. }
+                | C::Schema(_)
+                | C::Completions(_)
+                | C::Complete(_)
+                | C::Man(_)
+                | C::Config(_)
         )
     )
 }
@@ -151,20 +154,20 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
             // Boxed, because it holds a gate, an agent and a screen.
             Box::pin(demo::run(shell(args.plain || demo.plain, StartView::Inbox), demo)).await
         }
-        Some(Command::Gate { command }) => gate(&paths, command).await,
+        Some(Command::Gate(command)) => run_gate(&paths, command).await,
         Some(Command::List(args)) => headless::list(&paths, &args).await,
         Some(Command::Show(args)) => {
             let open = headless::open(&paths).await?;
-            let end = cli::show(open.inbox(), &args).await;
+            let end = cli::show::run(open.inbox(), &args).await;
             open.close(end).await
         }
         Some(Command::Claim(args)) => {
             let open = headless::open(&paths).await?;
-            let end = cli::claim(open.inbox(), &args).await;
+            let end = cli::claim::run(open.inbox(), &args).await;
             open.close(end).await
         }
-        Some(Command::Decide(args)) => decide(&paths, &args).await,
-        Some(Command::Retry(args)) => decide(&paths, &args.into()).await,
+        Some(Command::Decide(args)) => run_decide(&paths, &args).await,
+        Some(Command::Retry(args)) => run_decide(&paths, &args.into()).await,
         Some(Command::Log(args)) => headless::log(&paths, &args).await,
         Some(Command::Watch(watched)) if watched.prints() => Box::pin(watch::run(&paths, &watched)).await,
         Some(Command::Watch(watched)) => {
@@ -175,19 +178,19 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Mcp(args)) => Box::pin(mcp::run(&paths, args)).await,
         Some(Command::Doctor(args)) => doctor::run(&paths, &args).await,
         Some(Command::Whoami(args)) => headless::whoami(&paths, &args).await,
-        Some(Command::Schema { command }) => cli::schema(&command),
-        Some(Command::Completions { shell }) => complete::script(shell),
-        Some(Command::Complete { values }) => complete::values(values),
-        Some(Command::Man { page, write }) => man::run(&page, write.as_deref()),
-        Some(Command::Config { command: ConfigCommand::Path }) => cli::config_path(&paths),
-        Some(Command::Config { command: ConfigCommand::Example }) => cli::config_example(),
-        Some(Command::Config { command: ConfigCommand::Check }) => config_check(&paths).await,
+        Some(Command::Schema(args)) => cli::schema::run(&args),
+        Some(Command::Completions(args)) => complete::script(&args),
+        Some(Command::Complete(args)) => complete::values(&args),
+        Some(Command::Man(args)) => man::run(&args),
+        Some(Command::Config(ConfigCommand::Path)) => cli::config::path(&paths),
+        Some(Command::Config(ConfigCommand::Example)) => cli::config::example(),
+        Some(Command::Config(ConfigCommand::Check)) => config_check(&paths).await,
     }
 }
 
-async fn decide(paths: &Paths, args: &DecideArgs) -> anyhow::Result<Exit> {
+async fn run_decide(paths: &Paths, args: &DecideArgs) -> anyhow::Result<Exit> {
     let open = headless::open(paths).await?;
-    let end = cli::decide(open.inbox(), args, clock::now()).await;
+    let end = decide::run(open.inbox(), args, clock::now()).await;
     open.close(end).await
 }
 
@@ -203,5 +206,5 @@ async fn config_check(paths: &Paths) -> anyhow::Result<Exit> {
         found.extend(theme.map(|error| anyhow::Error::from(error).context("ui.theme")));
         found
     };
-    cli::config_check(paths, screen).await
+    cli::config::check(paths, screen).await
 }

@@ -2,8 +2,9 @@
 
 use std::fs::File;
 
-use crate::cli::args::MoveArgs;
-use crate::cli::{self, Exit, Usage};
+use crate::cli::gate::database::exists;
+use crate::cli::gate::moving::{self, MoveArgs};
+use crate::cli::{Exit, Usage};
 use crate::config::paths::Paths;
 use crate::config::{Config, GateConfig};
 use crate::sqlite;
@@ -19,9 +20,9 @@ pub(super) async fn run(paths: &Paths, args: &MoveArgs) -> anyhow::Result<Exit> 
     }
     // The move needs a session, and `--to` names the server itself.
     to.postgres.pooler = false;
-    cli::exists(&from)?;
+    exists(&from)?;
     let _lock = lock(&from).await?;
-    cli::move_gate(&from.database, &to, args.json).await
+    moving::run(&from.database, &to, args.json).await
 }
 
 /// Locks the old database, so that it is not served during the move. A read-only one needs no lock.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::cli::args::ServeArgs;
+use crate::cli::gate::ServeArgs;
 use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
 use crate::config::{Config, GateConfig};

@@ -1,7 +1,7 @@
 //! `placet watch` with printed output.
 
-use crate::cli::args::WatchArgs;
-use crate::cli::{self, Exit, Watching};
+use crate::cli::Exit;
+use crate::cli::watch::{self, WatchArgs, Watching};
 use crate::config::paths::Paths;
 use crate::inbox::notify::Caller;
 
@@ -15,7 +15,7 @@ pub(super) async fn run(paths: &Paths, args: &WatchArgs) -> anyhow::Result<Exit>
     let watch = open.config().watch.clone();
     let watched =
         match if args.once { Ok(None) } else { Caller::new(open.config(), open.inbox().undelivered()) } {
-            Ok(caller) => cli::watch(open.inbox(), args, Watching { watch, caller }, end.next()).await,
+            Ok(caller) => watch::run(open.inbox(), args, Watching { watch, caller }, end.next()).await,
             Err(refused) => Err(refused.into()),
         };
     open.close(watched).await

@@ -13,7 +13,7 @@ fn read(name: &str) -> String {
 /// Parses a command line as placet does.
 fn serves(words: &[String]) {
     let args = Args::try_parse_from(words).unwrap_or_else(|error| panic!("{words:?}: {error}"));
-    let Some(Command::Gate { command: GateCommand::Serve(serve) }) = args.command else {
+    let Some(Command::Gate(GateCommand::Serve(serve))) = args.command else {
         panic!("{words:?} does not serve a gate")
     };
     assert_eq!(serve.log.as_deref(), Some(Path::new("-")), "the log is not collected");

@@ -33,7 +33,7 @@ const AS_RAW: &[(&str, usize, &str)] = &[
     ("src/cli/decide/dry.rs", 9, "JSON; looked up"),
     ("src/cli/log/mod.rs", 1, "compared"),
     ("src/cli/log/lines.rs", 8, "JSON"),
-    ("src/cli/gate.rs", 1, "our own note, read back"),
+    ("src/cli/gate/audit.rs", 1, "our own note, read back"),
     ("src/cli/watch/event.rs", 6, "JSON"),
     ("src/cli/whoami.rs", 4, "JSON"),
     ("src/cli/show.rs", 4, "JSON; looked up"),

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use self::dry::DryRun;
 use self::plan::{Plan, plan};
-use super::args::DecideArgs;
+pub use self::requested::DecideArgs;
 use super::exit::Exit;
 use super::find::{SearchedId, find};
 use super::output::{self, problem};
@@ -25,7 +25,7 @@ use crate::inbox::{Inbox, Problem, Sending, with_edited_titles};
 use crate::text;
 
 /// Decides, and prints the same report as the inbox.
-pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Result<Exit> {
+pub async fn run(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Result<Exit> {
     if !args.take_back.is_empty() {
         return take_back(inbox, args).await;
     }

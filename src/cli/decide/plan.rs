@@ -4,8 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::value::RawValue;
 
-use super::requested::{RequestedDecision, Word, requested_decisions, twice};
-use crate::cli::args::DecideArgs;
+use super::requested::{DecideArgs, RequestedDecision, Word, requested_decisions, twice};
 use crate::cli::exit::Usage;
 use crate::cli::find::{NotFound, SearchedId, find, sent_here};
 use crate::cli::output;
@@ -200,7 +199,7 @@ fn stage(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::{Args, Command};
+    use crate::cli::{Args, Command};
     use crate::domain::{ActionId, Row, SubmissionId, freeze};
     use crate::journal::Journal;
     use crate::sources::tests::two_with;

@@ -1,14 +1,52 @@
 //! Requested decisions, from the command line or a file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args as ClapArgs;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::cli::args::DecideArgs;
+use crate::cli::args::{Completed, id};
 use crate::cli::exit::Usage;
 use crate::cli::{input, output};
 use crate::domain::Untrusted;
+
+/// Approve or reject actions by id
+#[derive(Debug, ClapArgs)]
+pub struct DecideArgs {
+    /// Approve this action, by its id or any unique beginning of it; repeat for more
+    #[arg(long, value_name = "ID", value_parser = id, add = Completed::Ids)]
+    pub approve: Vec<String>,
+    /// Reject this action, given the same way; repeat for more
+    #[arg(long, value_name = "ID", value_parser = id, add = Completed::Ids)]
+    pub reject: Vec<String>,
+    /// Take your own approval of this action back, given the same way, while more people must approve it; repeat for more
+    #[arg(long, value_name = "ID", value_parser = id, conflicts_with_all = ["approve", "reject", "from", "dry_run", "follow", "json"])]
+    pub take_back: Vec<String>,
+    /// Why, for every rejection given by --reject
+    #[arg(long, requires = "reject")]
+    pub reason: Option<String>,
+    /// Decisions as JSON: [{"id","decision":"approve|reject|retry","userEdits"?,"reason"?,"digest"?,"terms"?,"source"?}]; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// Only this source
+    #[arg(long, value_name = "NAME", add = Completed::Sources)]
+    pub source: Option<String>,
+    /// Print what would be sent, and send nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Wait until approved actions have run, at most this many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
+    pub follow: Option<u64>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Of `placet retry`.
+    #[arg(skip)]
+    pub retry: Vec<String>,
+    #[arg(skip)]
+    pub guidance: Option<String>,
+}
 
 /// A requested decision, in the form of `--from`.
 #[derive(Deserialize)]

@@ -75,7 +75,7 @@ async fn unreachable_misconfigured_and_tokenless_sources_are_reported() {
     };
     let mut findings = Findings::new(&args(true, None));
 
-    doctor(&mut findings, &[away, no_token, in_the_clear]).await.unwrap();
+    run(&mut findings, &[away, no_token, in_the_clear]).await.unwrap();
 
     let mut told: Vec<String> = findings.sections.iter().map(|it| it.text()[1].clone()).collect();
     told.sort();

@@ -2,13 +2,13 @@
 
 use std::io;
 
-use crate::cli::columns::{self, Column, ShortIds, chosen};
+use crate::cli::columns::{self, Column, ShortIds, chosen, foreign};
 use crate::cli::output;
 use crate::contract::time;
 use crate::domain::{ActionKey, BatchId, Claim, Effect, Entry, Status, Timestamp, Untrusted};
 use crate::text::{self, People, Shown};
 
-pub(in crate::cli) struct Row<'a> {
+pub(super) struct Row<'a> {
     entry: &'a Entry,
     claim: Option<&'a Claim>,
     people: Option<&'a People>,
@@ -47,7 +47,7 @@ pub(super) type Known<'a> = (Option<&'a Claim>, Option<&'a People>);
 
 type Cell<'a> = fn(&Row<'a>) -> Shown;
 
-pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 21] {
+pub(super) fn columns<'a>() -> [Column<Row<'a>>; 21] {
     let column = |name, most, cell: Cell<'a>| Column { name, most, cell };
     [
         column("id", usize::MAX, |row| {
@@ -62,7 +62,7 @@ pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 21] {
                 .followed_by(text::line(row.entry.row.shown_title()))
         }),
         column("risk", 8, |row| text::line(&row.entry.row.risk.word())),
-        column("effect", 11, |row| some(row.entry.row.effect.as_ref().map(Effect::word).as_ref())),
+        column("effect", 11, |row| foreign(row.entry.row.effect.as_ref().map(Effect::word).as_ref())),
         column("age", 9, |row| {
             let age = row.now.since(row.entry.row.created_at);
             Shown::ours(if row.is_plain() { (age / 1_000).max(0).to_string() } else { output::age(age) })
@@ -97,10 +97,6 @@ pub(in crate::cli) fn columns<'a>() -> [Column<Row<'a>>; 21] {
         column("run", 36, |row| id(row.entry.row.run.as_ref())),
         column("size", 10, |row| Shown::ours(row.entry.row.size.to_string())),
     ]
-}
-
-fn some(text: Option<&Untrusted>) -> Shown {
-    text.map(text::line).unwrap_or_default()
 }
 
 fn id(text: Option<&Untrusted>) -> Shown {

@@ -12,7 +12,6 @@ use crate::domain::{Entry, SourceName, Status, Timestamp};
 use crate::inbox::{GRACE, Inbox, Problem, Synced, in_time};
 use crate::text::{self, People};
 
-use super::args::ListArgs;
 use super::columns::ShortIds;
 use super::exit::Exit;
 use super::find::chosen;
@@ -22,8 +21,8 @@ mod columns;
 mod line;
 mod wanted;
 
-pub(super) use columns::columns;
 use columns::is_queued;
+pub use wanted::ListArgs;
 use wanted::Wanted;
 
 /// Longest wait for reading open decisions.
@@ -103,7 +102,7 @@ impl Found {
 }
 
 /// Prints the requested actions of all sources or one. `saved` holds the named filters.
-pub async fn list(
+pub async fn run(
     inbox: &Inbox,
     args: &ListArgs,
     saved: &[NamedFilter],
@@ -339,7 +338,7 @@ fn table(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::Args;
+    use crate::cli::{Args, Command};
     use crate::domain::{ActionId, ActionKey, Row};
     use clap::Parser as _;
 
@@ -355,7 +354,7 @@ mod tests {
 
     fn said(found: &Found, words: &[&str]) -> String {
         let args = Args::parse_from([&["placet", "list"], words].concat());
-        let Some(crate::cli::args::Command::List(args)) = args.command else { panic!("not a list") };
+        let Some(Command::List(args)) = args.command else { panic!("not a list") };
         summary(found, &args)
     }
 

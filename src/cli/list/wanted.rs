@@ -1,17 +1,81 @@
-//! The inbox's filter language, without a screen.
+//! Arguments of `placet list`, and the filter that they make.
 
 use std::collections::HashMap;
 
-use crate::cli::args::ListArgs;
+use clap::Args as ClapArgs;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::cli::args::{Completed, one_of};
 use crate::cli::exit::Usage;
-use crate::config::NamedFilter;
+use crate::config::{NamedFilter, SortBy};
 use crate::domain::{
     ActionKey, Claim, DecisionKind, Entry, SourceName, Status, Timestamp, Untrusted, subject,
 };
 use crate::inbox::filter::{Claimant, Filter, Finder, Is, Subject};
 use crate::text::People;
 
-use super::columns::Known;
+use super::columns::{Known, columns};
+
+/// List actions: pending, unresolved or ended
+#[derive(Debug, ClapArgs)]
+pub struct ListArgs {
+    /// The inbox's own filter, all of which must hold: 'risk:>=high age:>1h tool:refund*'
+    #[arg(value_name = "FILTER")]
+    pub filter: Vec<String>,
+    /// A saved filter, by its name; with FILTER, both must hold
+    #[arg(long = "filter", value_name = "NAME", add = Completed::Filters)]
+    pub saved: Option<String>,
+    /// Which actions, by status; separate several with commas
+    #[arg(long, value_parser = statuses(), value_delimiter = ',', default_value = "pending", value_name = "STATUS")]
+    pub status: Vec<Status>,
+    /// What comes first [default: the sources' order]
+    #[arg(long, value_parser = orders(), value_name = "BY")]
+    pub sort: Option<SortBy>,
+    /// At most this many
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Only this source. Without it, a source still silent 5 s after another answered is named and left out
+    #[arg(long, value_name = "NAME", add = Completed::Sources)]
+    pub source: Option<String>,
+    /// Which columns, in which order, for the table and CSV
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = PossibleValuesParser::new(columns().map(|it| it.name)))]
+    pub columns: Vec<String>,
+    /// CSV for spreadsheets (with a header, lines end with LF); text as shown, never a formula
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// Counts in one line, for tmux and status bars; waits at most 3 s for a source
+    #[arg(long, conflicts_with_all = ["json", "csv", "columns", "sort", "limit", "status"])]
+    pub line: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The values of `--status`.
+fn statuses() -> impl TypedValueParser<Value = Status> {
+    one_of([
+        ("pending", Status::Pending, ""),
+        ("unknown", Status::Unknown, "It ran, or was decided from here, and its outcome is unknown"),
+        ("approved", Status::Approved, "It was approved and has not ended"),
+        ("executed", Status::Executed, ""),
+        ("failed", Status::Failed, ""),
+        ("rejected", Status::Rejected, ""),
+        ("expired", Status::Expired, ""),
+        ("withdrawn", Status::Withdrawn, ""),
+        ("superseded", Status::Superseded, ""),
+    ])
+}
+
+/// The values of `--sort`.
+fn orders() -> impl TypedValueParser<Value = SortBy> {
+    one_of([
+        ("age", SortBy::Age, "The oldest"),
+        ("risk", SortBy::Risk, "The most harmful"),
+        ("expiry", SortBy::Expiry, "What expires first"),
+        ("tool", SortBy::Tool, "By the tool's name"),
+        ("source", SortBy::Source, "By the source's name"),
+    ])
+}
 
 pub(super) struct Wanted {
     filter: Filter,

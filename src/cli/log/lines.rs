@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::cli::columns::{self, Column, ShortIds, chosen};
+use crate::cli::columns::{self, Column, ShortIds, chosen, foreign};
 use crate::cli::{output, report};
 use crate::contract::time;
 use crate::domain::{Decision, Outcome, Status, SubmissionId, Timestamp, Untrusted};
@@ -85,7 +85,7 @@ fn decision(decision: &Decision) -> &'static str {
     decision.kind().without_edits().word()
 }
 
-pub(in crate::cli) struct Row {
+pub(super) struct Row {
     line: Line,
     /// `None` for a spreadsheet: one fact per cell, full ids, times in UTC.
     ids: Option<Arc<ShortIds>>,
@@ -103,7 +103,7 @@ impl Row {
 
 type Cell = fn(&Row) -> Shown;
 
-pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
+pub(super) fn columns() -> [Column<Row>; 23] {
     let column = |name, most, cell: Cell| Column { name, most, cell };
     [
         column("at", 24, |row| {
@@ -141,10 +141,6 @@ pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
         column("submission", 36, |row| row.id(&row.line.submission.as_str().into())),
         column("receipt", 10, |row| number(row.line.receipt.as_ref().map(|it| it.seq))),
     ]
-}
-
-fn foreign(text: Option<&Untrusted>) -> Shown {
-    text.map(text::line).unwrap_or_default()
 }
 
 fn said(text: Option<&str>) -> Shown {

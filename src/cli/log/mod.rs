@@ -1,26 +1,114 @@
 //! `placet log`: decisions made here, and the receipts that prove them.
 
-use crate::domain::{SourceName, Timestamp, Untrusted};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args as ClapArgs, Subcommand};
+
+use crate::domain::{DecisionKind, SourceName, Timestamp, Untrusted};
 use crate::inbox::Inbox;
 use crate::journal::{Journal, Sent};
 
-use super::args::{LogArgs, LogCommand};
+use super::args::{Completed, one_of};
 use super::exit::{Exit, Usage};
 use super::input::moment;
 use super::output::{self, Progress};
-use super::shift::{LOOKED_AT, look};
-use super::{receipts, shift};
+use super::receipts::{self, ExportArgs, VerifyArgs};
+use super::shift::{self, LOOKED_AT, ShiftArgs, look};
 
 mod lines;
 mod submission;
 
 use self::lines::Line;
-pub(super) use self::lines::columns;
+use self::lines::columns;
+use self::submission::ReportArgs;
 
 const PAGE: u32 = 100;
 
+/// Print decisions made here, and verify their receipts
+#[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct LogArgs {
+    /// At most this many decisions, newest first
+    #[arg(long, default_value_t = 50)]
+    pub limit: u32,
+    /// Only decisions since: an age like 12h or 30d, or a time like 2026-11-22T08:00:00Z
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Only decisions before, written the same way
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Only this source
+    #[arg(long, value_name = "NAME", add = Completed::Sources)]
+    pub source: Option<String>,
+    /// Only this tool, by its whole name
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// Only these decisions; separate several with commas
+    #[arg(long, value_parser = decisions(), value_delimiter = ',', value_name = "DECISION")]
+    pub decision: Vec<DecisionKind>,
+    /// Only these outcomes; separate several with commas
+    #[arg(long, value_parser = outcomes(), value_delimiter = ',', value_name = "OUTCOME")]
+    pub outcome: Vec<&'static str>,
+    /// Which columns, in which order, for the table and CSV
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = PossibleValuesParser::new(columns().map(|it| it.name)))]
+    pub columns: Vec<String>,
+    /// CSV for spreadsheets (with a header, lines end with LF); text as shown, never a formula
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(subcommand)]
+    pub command: Option<LogCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum LogCommand {
+    Verify(VerifyArgs),
+    Export(ExportArgs),
+    Report(ReportArgs),
+    Shift(ShiftArgs),
+}
+
+/// The values of `--decision`.
+fn decisions() -> impl TypedValueParser<Value = DecisionKind> {
+    one_of(DecisionKind::ALL.map(|kind| {
+        let (word, help) = kind.words().logged;
+        (word, kind, help)
+    }))
+}
+
+/// The values of `--outcome`.
+fn outcomes() -> impl TypedValueParser<Value = &'static str> {
+    one_of([
+        ("approved", "approved", ""),
+        ("executed", "executed", "Approved, and it ran"),
+        ("rejected", "rejected", ""),
+        ("skipped", "skipped", "Settled before, or gone"),
+        ("accepted", "accepted", "Taken, and settled later"),
+        ("failed", "failed", "Refused by the source, or approved and failed"),
+        ("unknown", "unknown", "We lost track of it, when it was sent or when it ran"),
+    ])
+}
+
+impl LogArgs {
+    /// Returns whether a filter is set.
+    pub const fn is_filtered(&self) -> bool {
+        self.since.is_some()
+            || self.until.is_some()
+            || self.source.is_some()
+            || self.tool.is_some()
+            || !self.decision.is_empty()
+            || !self.outcome.is_empty()
+    }
+
+    /// Returns whether the command needs only the stored receipts. Outcomes are then not read before.
+    pub const fn reads_receipts(&self) -> bool {
+        matches!(self.command, Some(LogCommand::Verify(_) | LogCommand::Export(_)))
+    }
+}
+
 /// `journal` is `None` if nothing was ever decided. With an inbox, first reads what may have ended since.
-pub async fn log(
+pub async fn run(
     journal: Option<&Journal>,
     inbox: Option<&Inbox>,
     args: &LogArgs,
@@ -29,12 +117,8 @@ pub async fn log(
     let missing = || Usage("there is no journal here; PLACET_STATE_DIR says where to look".to_owned());
     match &args.command {
         None => list(journal, inbox, args, now).await,
-        Some(LogCommand::Verify { head, json }) => {
-            receipts::verify(journal.ok_or_else(missing)?, head.as_deref(), *json).await
-        }
-        Some(LogCommand::Export { to, csv }) => {
-            receipts::export(journal.ok_or_else(missing)?, to.as_deref(), *csv).await
-        }
+        Some(LogCommand::Verify(args)) => receipts::verify(journal.ok_or_else(missing)?, args).await,
+        Some(LogCommand::Export(args)) => receipts::export(journal.ok_or_else(missing)?, args).await,
         Some(LogCommand::Shift(args)) => shift::shift(journal, inbox, args, now).await,
         Some(LogCommand::Report(args)) => submission::print(journal.ok_or_else(missing)?, inbox, args).await,
     }

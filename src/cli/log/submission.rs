@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::cli::args::ReportArgs;
+use clap::Args as ClapArgs;
+
+use crate::cli::args::id;
 use crate::cli::exit::{Exit, Usage};
 use crate::cli::find::ambiguous;
 use crate::cli::shift::look;
@@ -10,6 +12,20 @@ use crate::cli::{output, report};
 use crate::domain::{ActionKey, Followed, SubmissionId};
 use crate::inbox::Inbox;
 use crate::journal::{Journal, Sent, SubmissionRecord};
+
+/// Print the report of one submission again, with current outcomes
+#[derive(Debug, ClapArgs)]
+pub struct ReportArgs {
+    /// The submission's id, as `placet log --columns submission` has it, or as much of it as no other has; or `last`
+    #[arg(default_value = "last", value_parser = id)]
+    pub id: String,
+    /// CSV for spreadsheets (with a header, lines end with LF); text as shown, never a formula
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
 
 pub(super) async fn print(
     journal: &Journal,

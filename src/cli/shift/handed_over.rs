@@ -4,20 +4,16 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::cli::columns::ShortIds;
-use crate::cli::output::{self, problem};
+use crate::cli::output::{self, formatted, problem};
 use crate::contract::absent::without_nulls;
 use crate::contract::time;
-use crate::domain::{Timestamp, Untrusted};
+use crate::domain::Untrusted;
 use crate::inbox::{HandedOver, Left, WhyLeft};
 use crate::text;
 
 /// Maximum number of actions of a kind to name.
 const NAMED: usize = 10;
 const TITLE: usize = 60;
-
-fn clock(at: Timestamp, zone: &TimeZone, form: &str) -> String {
-    time::formatted(at, zone, form).unwrap_or_default()
-}
 
 /// Returns a line per action, grouped under their reasons.
 pub(super) fn lines(all: &HandedOver, zone: &TimeZone) -> Vec<String> {
@@ -28,7 +24,7 @@ pub(super) fn lines(all: &HandedOver, zone: &TimeZone) -> Vec<String> {
         ("approved, and waiting for more people", of(|why| matches!(why, WhyLeft::Approved { .. }))),
     ];
     let ids = ShortIds::of(all.left.iter().map(|left| left.key.id.untrusted()));
-    let mut lines = vec![String::new(), format!("handed over at {}", clock(all.at, zone, "%H:%M"))];
+    let mut lines = vec![String::new(), format!("handed over at {}", formatted(all.at, zone, "%H:%M"))];
     if all.left.is_empty() {
         lines.push("nothing is claimed, snoozed or waiting for one more approval".to_owned());
     }
@@ -48,9 +44,9 @@ fn line(left: &Left, ids: &ShortIds, zone: &TimeZone) -> String {
     let title = title.map_or_else(|| "title not known".to_owned(), |it| text::line(it).cut(TITLE).plain());
     let why = match &left.why {
         WhyLeft::Claimed { by, since } => {
-            format!("{} since {}", output::name(by), clock(*since, zone, "%H:%M"))
+            format!("{} since {}", output::name(by), formatted(*since, zone, "%H:%M"))
         }
-        WhyLeft::Snoozed { until } => format!("until {}", clock(*until, zone, "%Y-%m-%d %H:%M")),
+        WhyLeft::Snoozed { until } => format!("until {}", formatted(*until, zone, "%Y-%m-%d %H:%M")),
         WhyLeft::Approved { by, needed } => {
             let names: Vec<_> = by.iter().map(output::name).collect();
             format!("by {}; {}", names.join(", "), text::partly_approved(by.len() as u64, *needed))
@@ -92,7 +88,7 @@ pub(super) fn json(all: &HandedOver) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{ActionId, ActionKey, SourceName};
+    use crate::domain::{ActionId, ActionKey, SourceName, Timestamp};
     use crate::inbox::Problem;
 
     /// 2026-11-20T14:00Z.

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use clap::{ArgGroup, Args as ClapArgs};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::clock;
@@ -12,7 +13,7 @@ use crate::inbox::Inbox;
 use crate::inbox::figures::{Board, BoardRequest, Figures, Happening};
 use crate::inbox::notify::Caller;
 
-use super::args::WatchArgs;
+use super::args::Completed;
 use super::exit::Exit;
 use super::find::chosen;
 use super::list::settle;
@@ -29,6 +30,46 @@ mod tests;
 
 use line::Format;
 use observer::Observer;
+
+/// Watch every queue's figures, live; nothing is decided there
+#[derive(Debug, ClapArgs)]
+#[command(after_help = FIELDS, group = ArgGroup::new("prints").args(["once", "json", "line"]).multiple(true))]
+pub struct WatchArgs {
+    /// Print the figures once, as a table, and exit; waits at most 10 s for a source
+    #[arg(long)]
+    pub once: bool,
+    /// One JSON object a line: the figures at once and on each change, and events; with --once only the figures
+    #[arg(long)]
+    pub json: bool,
+    /// One line for a status bar, and a new one on each change; with --once exactly one, after at most 3 s
+    #[arg(long, conflicts_with = "json")]
+    pub line: bool,
+    /// The format of the line, with fields in braces
+    #[arg(long, value_name = "TEXT", requires = "line")]
+    pub format: Option<String>,
+    /// Only this source
+    #[arg(long, value_name = "NAME", requires = "prints", add = Completed::Sources)]
+    pub source: Option<String>,
+    /// Count outcomes over this many minutes, up to 1440 [default: 60]
+    #[arg(long, value_name = "MINUTES", requires = "prints", value_parser = clap::value_parser!(u32).range(1..=1440))]
+    pub window: Option<u32>,
+    /// Plain mode, lines of text for screen readers: the figures first, then the inbox
+    #[arg(long, conflicts_with = "prints")]
+    pub plain: bool,
+}
+
+const FIELDS: &str = "Fields of --format: {state} {pending} {high} {oldest} {over} {target} {unknown} {arrivals_now} \
+                      {resolves_now} {arrivals} {resolves} {net} {clears} {approved} {rejected} {failed} {alerts} {missing}; {{ and \
+                      }} are braces. {arrivals_now} and {resolves_now} count the last full minute; {arrivals}, {resolves} and {net} are \
+                      a minute, over the last fifteen. {missing} says which numbers are old or not there; a line without it has that \
+                      at its end.";
+
+impl WatchArgs {
+    /// Returns whether it prints instead of drawing a screen.
+    pub const fn prints(&self) -> bool {
+        self.once || self.json || self.line
+    }
+}
 
 /// Interval of looks at the figures.
 const EVERY: Duration = Duration::from_secs(1);
@@ -57,7 +98,7 @@ enum Form {
 }
 
 /// Watches and prints until `end`, or until standard output is closed.
-pub async fn watch(
+pub async fn run(
     inbox: &Inbox,
     args: &WatchArgs,
     mut watching: Watching,

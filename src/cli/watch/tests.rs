@@ -227,7 +227,7 @@ fn invalid_format_is_refused_with_the_known_fields() {
 #[test]
 fn help_lists_exactly_the_known_fields() {
     use clap::CommandFactory as _;
-    let mut command = crate::cli::args::Args::command();
+    let mut command = crate::cli::Args::command();
     let help = command.find_subcommand_mut("watch").unwrap().render_long_help().to_string();
     let (_, fields) = help.split_once("Fields of --format:").unwrap();
     let (named, _) = fields.split_once(';').unwrap();

@@ -11,8 +11,9 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
 
 use super::headless::saved_filters;
-use crate::cli::args::{Args, CompletedShell, Values};
-use crate::cli::{self, Exit};
+use crate::cli::args::Completed;
+use crate::cli::completions::{CompleteArgs, CompletedShell, CompletionsArgs};
+use crate::cli::{self, Args, Exit};
 use crate::config::Config;
 use crate::config::paths::Paths;
 
@@ -34,7 +35,7 @@ pub(super) fn answered() -> bool {
     asked.unwrap_or(true)
 }
 
-pub(super) fn script(shell: CompletedShell) -> anyhow::Result<Exit> {
+pub(super) fn script(CompletionsArgs { shell }: &CompletionsArgs) -> anyhow::Result<Exit> {
     let known: &dyn EnvCompleter = match shell {
         CompletedShell::Bash => &Bash,
         CompletedShell::Elvish => &Elvish,
@@ -52,8 +53,8 @@ pub(super) fn script(shell: CompletedShell) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-pub(super) fn values(of: Values) -> anyhow::Result<Exit> {
-    for value in found(of) {
+pub(super) fn values(of: &CompleteArgs) -> anyhow::Result<Exit> {
+    for value in found(of.values) {
         cli::line(&value)?;
     }
     Ok(Exit::Done)
@@ -64,8 +65,7 @@ fn command() -> clap::Command {
 }
 
 fn with_values(command: clap::Command) -> clap::Command {
-    let of = command.get_name().to_owned();
-    let with = move |arg: clap::Arg| match values_of(&of, arg.get_id().as_str()) {
+    let with = |arg: clap::Arg| match arg.get::<Completed>().copied() {
         Some(values) => {
             arg.add(ArgValueCompleter::new(move |begun: &std::ffi::OsStr| offered(values, begun)))
         }
@@ -74,31 +74,22 @@ fn with_values(command: clap::Command) -> clap::Command {
     command.mut_args(with).mut_subcommands(with_values)
 }
 
-fn values_of(command: &str, arg: &str) -> Option<Values> {
-    match (command, arg) {
-        (_, "source") => Some(Values::Sources),
-        ("list", "saved") => Some(Values::Filters),
-        ("claim" | "show" | "retry", "id") | ("decide", "approve" | "reject") => Some(Values::Ids),
-        _ => None,
-    }
-}
-
-fn offered(values: Values, begun: &std::ffi::OsStr) -> Vec<CompletionCandidate> {
+fn offered(values: Completed, begun: &std::ffi::OsStr) -> Vec<CompletionCandidate> {
     let begun = begun.to_string_lossy();
     let found = found(values).into_iter().filter(|value| value.starts_with(&*begun));
     found.map(CompletionCandidate::new).collect()
 }
 
 /// Returns an empty list on any error, because messages would disturb the prompt.
-fn found(values: Values) -> Vec<String> {
+fn found(values: Completed) -> Vec<String> {
     let paths = Paths::find(None, |name| std::env::var_os(name).map(PathBuf::from));
     let Ok(paths) = paths else { return Vec::new() };
     let Ok(config) = Config::load(&paths) else { return Vec::new() };
     let mut found: Vec<String> = match values {
-        Values::Sources if config.sources.is_empty() => vec!["gate".to_owned()],
-        Values::Sources => config.sources.iter().map(|source| source.name.to_string()).collect(),
-        Values::Filters => saved_filters(&config, &paths).into_iter().map(|filter| filter.name).collect(),
-        Values::Ids => ids::pending(&config),
+        Completed::Sources if config.sources.is_empty() => vec!["gate".to_owned()],
+        Completed::Sources => config.sources.iter().map(|source| source.name.to_string()).collect(),
+        Completed::Filters => saved_filters(&config, &paths).into_iter().map(|filter| filter.name).collect(),
+        Completed::Ids => ids::pending(&config),
     };
     found.retain(|value| is_plain(value));
     found
@@ -127,16 +118,25 @@ mod tests {
     }
 
     #[test]
-    fn every_completed_argument_exists() {
-        let mut root = Args::command();
-        root.build();
-        let names = |command: &clap::Command| {
-            let args = command.get_arguments().map(|arg| arg.get_id().to_string());
-            args.filter_map(|arg| values_of(command.get_name(), &arg)).count()
-        };
-        let of = |name: &str| names(root.find_subcommand(name).unwrap());
+    fn ids_filters_and_every_source_are_completed() {
+        let root = Args::command();
+        let mut all = Vec::new();
+        for command in root.get_subcommands() {
+            for arg in command.get_arguments() {
+                let values = arg.get::<Completed>();
+                assert!(arg.get_id() != "source" || values == Some(&Completed::Sources), "{command:?}");
+                all.extend(values.map(|_| format!("{} {}", command.get_name(), arg.get_id())));
+            }
+        }
 
-        let counts = ["list", "show", "claim", "decide", "log", "doctor"].map(of);
-        assert_eq!(counts, [2, 2, 2, 3, 1, 1]);
+        let sources = ["list", "show", "claim", "decide", "retry", "log", "watch", "doctor"];
+        let mut wanted: Vec<String> = sources.iter().map(|name| format!("{name} source")).collect();
+        wanted.extend(
+            ["list saved", "show id", "claim id", "decide approve", "decide reject", "retry id"]
+                .map(str::to_owned),
+        );
+        all.sort();
+        wanted.sort();
+        assert_eq!(all, wanted);
     }
 }

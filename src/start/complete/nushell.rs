@@ -35,7 +35,7 @@ pub(super) fn script(mut command: clap::Command) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::Args;
+    use crate::cli::Args;
     use clap::CommandFactory as _;
 
     #[test]

@@ -4,20 +4,35 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 use anyhow::Context as _;
+use clap::Args as ClapArgs;
 use serde_json::json;
 
 use crate::config::GateConfig;
 use crate::gate::{Move, Moved};
 
-use super::exit::Exit;
-use super::gate::head_json;
-use super::output;
+use super::audit::head_json;
+use crate::cli::exit::Exit;
+use crate::cli::output;
+
+/// Move a gate from SQLite to PostgreSQL; the old database stays as it is
+#[derive(Debug, ClapArgs)]
+pub struct MoveArgs {
+    /// The database that is there: sqlite:PATH. Nothing may serve it meanwhile
+    #[arg(long, value_name = "URL")]
+    pub from: String,
+    /// A database without a gate: postgres://USER@HOST/NAME
+    #[arg(long, value_name = "URL")]
+    pub to: String,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Added to errors after an interruption or a lost connection.
 const GOES_ON: &str = "the move is not finished; the same command goes on with it";
 
 /// Moves all rows, compares both databases, and prints the result. The old database must not be served meanwhile.
-pub async fn move_gate(from: &Path, to: &GateConfig, as_json: bool) -> anyhow::Result<Exit> {
+pub async fn run(from: &Path, to: &GateConfig, as_json: bool) -> anyhow::Result<Exit> {
     let url = to.server.as_deref().unwrap_or_default();
     let mut moving = Move::open(from, url, &to.postgres).await?;
     let rows = AtomicU64::new(0);

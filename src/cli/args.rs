@@ -1,6 +1,24 @@
-//! Parsers of arguments: ids, and words from a fixed set.
+//! Argument types that several commands share: ids, words from a fixed set, values completed at run time.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{ArgExt, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args as ClapArgs, ValueEnum};
+
+/// Values that `placet` itself completes. Written on an argument as `add = Completed::Ids`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Completed {
+    Sources,
+    Filters,
+    Ids,
+}
+
+impl ArgExt for Completed {}
+
+#[derive(Debug, ClapArgs)]
+pub struct DatabaseArg {
+    /// The database: sqlite:PATH or postgres://USER@HOST/NAME [default: the one in the configuration]
+    #[arg(long, global = true, value_name = "URL")]
+    pub database: Option<String>,
+}
 
 /// Parses an id and trims white space, which copying may add.
 pub(super) fn id(text: &str) -> Result<String, &'static str> {
