@@ -56,14 +56,9 @@ pub enum Answer {
 }
 
 impl Caller {
-    /// Proposes the call. A repeated call returns the existing action, even after it ran.
-    pub async fn propose(&self, call: &ToolCall) -> Result<Queued, SourceError> {
-        self.propose_for(call, None).await
-    }
-
-    /// Like [`Self::propose`]; the proposal expires after `limit`, in case the waiting process is killed before it can
-    /// withdraw it.
-    pub async fn propose_for(&self, call: &ToolCall, limit: Option<Duration>) -> Result<Queued, SourceError> {
+    /// Proposes the call. A repeated call returns the existing action, even after it ran. The proposal expires after
+    /// `limit`, in case the waiting process is killed before it can withdraw it.
+    pub async fn propose(&self, call: &ToolCall, limit: Option<Duration>) -> Result<Queued, SourceError> {
         let proposal = Propose {
             tool_name: call.tool.clone(),
             tool_input: call.input.clone(),
@@ -80,14 +75,10 @@ impl Caller {
         self.client.propose_under(&proposal, self.key(call)).await
     }
 
-    /// Waits up to `limit` for the decision and claims an approved call. May be called again after [`Answer::Waiting`].
-    pub async fn answer(&self, id: &str, limit: Duration) -> Result<Answer, SourceError> {
-        self.answer_unless(id, limit, &CancellationToken::new()).await
-    }
-
-    /// Like [`Self::answer`], but returns [`Answer::Waiting`] when `stop` is cancelled. A claim already being made is
-    /// finished, because a lost claim would be a lost run.
-    pub async fn answer_unless(
+    /// Waits up to `limit` for the decision and claims an approved call. May be called again after [`Answer::Waiting`],
+    /// which it also returns when `stop` is cancelled. A claim already being made is finished, because a lost claim
+    /// would be a lost run.
+    pub async fn answer(
         &self,
         id: &str,
         limit: Duration,
@@ -173,7 +164,7 @@ fn without_running(action: &PendingAction) -> Answer {
 }
 
 /// The gate's reason without a final full stop.
-fn sentence(why: &Untrusted) -> &str {
+pub(super) fn sentence(why: &Untrusted) -> &str {
     let why = why.as_raw().trim();
     why.strip_suffix('.').unwrap_or(why)
 }

@@ -2,10 +2,34 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::domain::json;
+
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    #[error("cannot read {path}: {error}")]
+    Read { path: PathBuf, error: io::Error },
+    #[error("cannot write {path}: {error}")]
+    Write { path: PathBuf, error: io::Error },
+}
+
+/// Returns `None` if the file is missing.
+pub(super) fn read(path: &Path) -> Result<Option<String>, FileError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(FileError::Read { path: path.to_owned(), error }),
+    }
+}
 
 /// Writes the file atomically. Follows a symbolic link and keeps an existing file's permissions.
-pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn write(path: &Path, text: &str) -> Result<(), FileError> {
+    replace(path, text).map_err(|error| FileError::Write { path: path.to_owned(), error })
+}
+
+fn replace(path: &Path, text: &str) -> io::Result<()> {
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -48,6 +72,16 @@ pub(super) fn plain_json(text: &str) -> String {
         at += length;
     }
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}
+
+/// Returns the ranges of the elements of the list at `list`. `None` if it is another value.
+pub(super) fn elements(text: &str, list: &Range<usize>) -> Option<Vec<Range<usize>>> {
+    let raw = text.get(list.clone())?;
+    let place = |element: &str| {
+        let at = list.start + (element.as_ptr() as usize - raw.as_ptr() as usize);
+        at..at + element.len()
+    };
+    Some(json::elements(raw)?.into_iter().map(place).collect())
 }
 
 /// The length of the string literal at the start of `text`, with its quotes.

@@ -2,6 +2,7 @@
 
 mod call;
 mod client_files;
+pub mod clients;
 pub mod hook;
 mod lasting;
 pub mod mcp;

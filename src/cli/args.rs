@@ -27,8 +27,8 @@ pub(super) fn id(text: &str) -> Result<String, &'static str> {
 }
 
 /// Parses one of these words. Each has a value and an optional help text.
-pub(super) fn one_of<T, const N: usize>(
-    known: [(&'static str, T, &'static str); N],
+pub(super) fn one_of<T>(
+    known: impl IntoIterator<Item = (&'static str, T, &'static str)>,
 ) -> impl TypedValueParser<Value = T>
 where
     T: Clone + Send + Sync + 'static,
@@ -37,6 +37,7 @@ where
         "" => PossibleValue::new(*word),
         help => PossibleValue::new(*word).help(help),
     };
+    let known: Vec<_> = known.into_iter().collect();
     let values: Vec<_> = known.iter().map(value).collect();
     PossibleValuesParser::new(values).try_map(move |given| {
         let meant = known.iter().find(|(word, ..)| *word == given);

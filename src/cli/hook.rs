@@ -9,8 +9,9 @@ use anyhow::Context as _;
 use clap::builder::TypedValueParser;
 use clap::{Args as ClapArgs, Subcommand};
 
+use crate::agent::clients::HookClient;
 use crate::agent::hook::settings::{self, Block, Scope, Settings, judge};
-use crate::agent::hook::{Deferred, HookClient, HookWait};
+use crate::agent::hook::{Deferred, HookWait};
 use crate::agent::lasting;
 use crate::domain::{Check, Status, Untrusted, Verdict};
 use crate::program;
@@ -39,7 +40,7 @@ pub struct HookArgs {
 pub struct HookRunArgs {
     /// The client that calls [default: as its event tells]
     #[arg(long, value_parser = client())]
-    pub client: Option<HookClient>,
+    pub client: Option<&'static HookClient>,
     #[command(flatten)]
     pub wait: HookWaitArgs,
     /// Do not ask: refuse calls that reach for placet's state folder, and let all others pass
@@ -70,7 +71,7 @@ pub enum HookCommand {
 #[derive(Debug, ClapArgs)]
 pub struct HookInstallArgs {
     #[arg(value_parser = client())]
-    pub client: HookClient,
+    pub client: &'static HookClient,
     /// Which tools are asked about: a regular expression [default: those that change something]
     #[arg(long, value_name = "PATTERN")]
     pub tools: Option<String>,
@@ -83,7 +84,7 @@ pub struct HookInstallArgs {
 #[derive(Debug, ClapArgs)]
 pub struct HookUninstallArgs {
     #[arg(value_parser = client())]
-    pub client: HookClient,
+    pub client: &'static HookClient,
     #[command(flatten)]
     pub place: HookPlaceArgs,
 }
@@ -111,20 +112,20 @@ pub struct HookResumeArgs {
     pub more: Vec<OsString>,
 }
 
-fn client() -> impl TypedValueParser<Value = HookClient> {
-    one_of(HookClient::ALL.map(|client| (client.word(), client, "")))
+fn client() -> impl TypedValueParser<Value = &'static HookClient> {
+    one_of(HookClient::all().map(|client| (client.word(), client, "")))
 }
 
 /// Longer than any client waits.
 const WAIT_MAX: Duration = Duration::from_hours(24);
 
 /// Returns the wait of a hook. `client` is known on installation, or from the event.
-pub fn wait(args: &HookWaitArgs, client: Option<HookClient>) -> Result<HookWait, Usage> {
+pub fn wait(args: &HookWaitArgs, client: Option<&HookClient>) -> Result<HookWait, Usage> {
     let limit = input::duration(&args.wait)?;
     if limit > WAIT_MAX {
         return Err(Usage("--wait is at most 24h".to_owned()));
     }
-    match client.filter(|client| args.defer && !client.can_defer()) {
+    match client.filter(|client| args.defer && !client.can_defer) {
         Some(client) => {
             Err(Usage(format!("{} runs a tool that a hook defers; leave --defer out", client.title())))
         }
@@ -132,10 +133,10 @@ pub fn wait(args: &HookWaitArgs, client: Option<HookClient>) -> Result<HookWait,
     }
 }
 
-fn place(client: HookClient, args: &HookPlaceArgs) -> anyhow::Result<PathBuf> {
+fn place(client: &HookClient, args: &HookPlaceArgs) -> anyhow::Result<PathBuf> {
     let scope = if args.project { Scope::Project } else { Scope::User };
     let folder = std::env::current_dir()?;
-    Ok(settings::path(client, scope, &folder, |name| std::env::var_os(name).map(PathBuf::from))?)
+    Ok(settings::path(client, scope, &folder, &input::variable)?)
 }
 
 /// `placet hook install`. `program` is the command line of this placet, with its configuration.
@@ -164,7 +165,7 @@ pub fn install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Result<E
     }
     settings.write(&text)?;
     output::line(&format!("Installed. New sessions of {} ask the gate.", client.title()))?;
-    if client == HookClient::Codex {
+    if client.needs_trust {
         output::line("Codex skips a hook until you trust it: start `codex`, type /hooks, and trust both.")?;
     }
     output::line("`placet doctor` checks it.")?;
@@ -172,9 +173,8 @@ pub fn install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Result<E
 }
 
 /// Checks the settings with this text at `path`. Returns warnings. Fails if the hook cannot work.
-fn judged(client: HookClient, path: &Path, text: &str) -> anyhow::Result<Vec<Check>> {
-    let mut layers =
-        judge::layers(client, &std::env::current_dir()?, |name| std::env::var_os(name).map(PathBuf::from));
+fn judged(client: &'static HookClient, path: &Path, text: &str) -> anyhow::Result<Vec<Check>> {
+    let mut layers = judge::layers(client, &std::env::current_dir()?, &input::variable);
     for layer in layers.iter_mut().filter(|layer| layer.path == path) {
         text.clone_into(&mut layer.text);
     }

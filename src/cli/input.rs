@@ -1,7 +1,7 @@
 //! Arguments of commands: files, durations and times.
 
 use std::io::{BufRead as _, IsTerminal as _, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -11,6 +11,11 @@ use super::output;
 use crate::contract::time;
 use crate::domain::Timestamp;
 use crate::domain::time::time_span;
+
+/// Returns an environment variable.
+pub fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from)
+}
 
 /// Reads a file, or standard input for `-`.
 pub(super) fn read(path: &Path) -> anyhow::Result<String> {

@@ -1,14 +1,14 @@
 //! `placet mcp wrap` and `unwrap`: put the proxy into a client's settings, or take it out.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::TypedValueParser;
 use clap::{Args as ClapArgs, Subcommand};
 
+use crate::agent::clients::{CLIENTS, Client};
 use crate::agent::mcp::Wait;
-use crate::agent::mcp::wrap::{self as settings, Change, McpClient, Server, WrapError};
+use crate::agent::mcp::wrap::{self as settings, Change, Server, WrapError};
 use crate::config::is_mcp_name;
 use crate::domain::Untrusted;
 
@@ -44,7 +44,7 @@ pub enum McpCommand {
 #[derive(Debug, ClapArgs)]
 pub struct McpServerArgs {
     #[arg(value_parser = client())]
-    pub client: McpClient,
+    pub client: &'static Client,
     /// The server, by its name in the client's settings
     pub name: String,
     /// Write without asking
@@ -52,13 +52,8 @@ pub struct McpServerArgs {
     pub yes: bool,
 }
 
-fn client() -> impl TypedValueParser<Value = McpClient> {
-    one_of([
-        ("claude-code", McpClient::ClaudeCode, "~/.claude.json, or .mcp.json here"),
-        ("codex", McpClient::Codex, "~/.codex/config.toml"),
-        ("opencode", McpClient::Opencode, "opencode.json here, in .opencode or in ~/.config/opencode"),
-        ("gemini", McpClient::Gemini, ".gemini/settings.json here or at home"),
-    ])
+fn client() -> impl TypedValueParser<Value = &'static Client> {
+    one_of(CLIENTS.map(|client| (client.word, client, client.help)))
 }
 
 fn name(given: &str) -> Result<String, String> {
@@ -95,9 +90,8 @@ pub fn unwrap(args: &McpServerArgs) -> anyhow::Result<Exit> {
 }
 
 fn found(args: &McpServerArgs) -> anyhow::Result<Server> {
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let folder = std::env::current_dir()?;
-    settings::find(args.client, &args.name, &folder, variable).map_err(|error| match error {
+    settings::find(args.client, &args.name, &folder, &input::variable).map_err(|error| match error {
         // The name was typed, so these are usage errors.
         WrapError::NoServer { .. } | WrapError::Http { .. } | WrapError::NoTime { .. } => {
             super::Usage(error.to_string()).into()
@@ -108,7 +102,7 @@ fn found(args: &McpServerArgs) -> anyhow::Result<Server> {
 
 fn nothing_to_do(args: &McpServerArgs, server: &Server, what: &str) -> anyhow::Result<Exit> {
     let name = shown(&args.name);
-    output::line(&format!("{name} of {} {what}: {}", args.client.title(), server.path().display()))?;
+    output::line(&format!("{name} of {} {what}: {}", args.client.title, server.path().display()))?;
     Ok(Exit::Done)
 }
 
@@ -123,7 +117,7 @@ fn written(args: &McpServerArgs, server: &Server, change: &Change) -> anyhow::Re
     if let Some(hidden) = server.hides_result() {
         output::line(&shown(&hidden))?;
     }
-    output::line(&format!("Written. New sessions of {} use it.", args.client.title()))?;
+    output::line(&format!("Written. New sessions of {} use it.", args.client.title))?;
     Ok(Exit::Done)
 }
 

@@ -20,7 +20,7 @@ mod exit;
 mod find;
 pub mod gate;
 pub mod hook;
-mod input;
+pub mod input;
 pub mod list;
 pub mod log;
 pub mod man;

@@ -1,10 +1,10 @@
 //! `placet doctor`: checks files, the gate on this machine and the terminal, then the sources.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::agent::hook;
-use crate::cli::{self, Exit};
 use crate::cli::doctor::{self, DoctorArgs, Findings};
+use crate::cli::{self, Exit, input};
 use crate::config::paths::Paths;
 use crate::config::{CallbackConfig, Config, ProxyConfig};
 use crate::domain::Check;
@@ -63,7 +63,7 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
     checks.extend(notify::look(&config.notify, &undelivered, cli::moment).await);
     // Runs before doctor starts a gate, because hooks need one that is already running.
     if let Ok(folder) = std::env::current_dir() {
-        checks.extend(hook::check(&folder, |name| std::env::var_os(name).map(PathBuf::from)).await);
+        checks.extend(hook::check(&folder, &input::variable).await);
     }
     let (gate, embedded) = gate(&config).await;
     checks.extend(gate);

@@ -120,7 +120,7 @@ async fn answer(
 fn caller(gate: AgentGate, call: &HookCall) -> Caller {
     Caller {
         client: gate.client,
-        agent: call.client.agent().to_owned(),
+        agent: call.client.agent.to_owned(),
         session: call.session.clone(),
         workspace: gate.workspace,
         mission: Some(mission(&call.folder)),

@@ -67,11 +67,11 @@ fn text_of(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::hook::event::HookClient;
+    use crate::agent::clients::CLAUDE_CODE_HOOK;
 
     fn told(folder: &Path, tool: &str, input: &str) -> Option<String> {
         let call = HookCall {
-            client: HookClient::ClaudeCode,
+            client: &CLAUDE_CODE_HOOK,
             session: "s".to_owned(),
             id: Some("1".to_owned()),
             tool: tool.to_owned(),

@@ -1,18 +1,18 @@
 //! Checks that installed hooks work, by sending each a probe event that proposes nothing.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 
-use super::event::{HookClient, PROBE};
+use super::event::PROBE;
 use super::settings::judge::{self, WHAT};
+use crate::agent::clients::{Env, HookClient};
 use crate::agent::lasting;
 use crate::domain::{Check, Untrusted};
 use crate::program;
@@ -21,19 +21,19 @@ use crate::program;
 const PROBE_LIMIT: Duration = Duration::from_secs(20);
 const CODEX_LIMIT: Duration = Duration::from_secs(20);
 
-pub async fn check(folder: &Path, env: impl Fn(&str) -> Option<PathBuf>) -> Vec<Check> {
+pub async fn check(folder: &Path, env: Env<'_>) -> Vec<Check> {
     let (mut checks, mut asking) = (Vec::new(), Vec::new());
-    for client in HookClient::ALL {
-        let (found, hooks) = judge::judge(client, &judge::layers(client, folder, &env));
+    for client in HookClient::all() {
+        let (found, hooks) = judge::judge(client, &judge::layers(client, folder, env));
         checks.extend(found);
         asking.extend(hooks.into_iter().map(|(path, command)| (client, path, command)));
     }
-    let looks = asking.iter().map(|(client, path, command)| one(*client, path, command, folder));
+    let looks = asking.iter().map(|(client, path, command)| one(client, path, command, folder));
     checks.extend(join_all(looks).await);
     checks
 }
 
-async fn one(client: HookClient, path: &Path, command: &str, folder: &Path) -> Check {
+async fn one(client: &HookClient, path: &Path, command: &str, folder: &Path) -> Check {
     let (title, path) = (client.title(), path.display());
     match probed(command).await {
         Err(error) => {
@@ -56,7 +56,7 @@ async fn one(client: HookClient, path: &Path, command: &str, folder: &Path) -> C
             Check::warn(WHAT, found, format!("{instead}, then install the hook again"))
         }
     };
-    if client == HookClient::Codex { trusted(command, folder, good).await } else { good }
+    if client.needs_trust { trusted(command, folder, good).await } else { good }
 }
 
 /// Runs an installed command like its client. `None` if it reached the gate, else its error output.
@@ -83,8 +83,8 @@ async fn trusted(command: &str, folder: &Path, good: Check) -> Check {
             return Check::warn(WHAT, found, "look at /hooks in codex");
         }
     };
-    states.retain(|hook| hook.command.as_deref() == Some(command));
-    match states.iter().find(|hook| !hook.runs()) {
+    states.retain(|(hook, _)| hook == command);
+    match states.iter().find(|(_, runs)| !runs) {
         _ if states.is_empty() => {
             Check::bad(WHAT, "Codex: the hook is installed, and Codex does not read it", "install it again")
         }
@@ -93,40 +93,23 @@ async fn trusted(command: &str, folder: &Path, good: Check) -> Check {
     }
 }
 
-/// An entry of `hooks/list` (app server of Codex CLI 0.169.0).
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CodexHook {
-    command: Option<String>,
-    enabled: bool,
-    /// `untrusted`, `modified`, `trusted` or `managed`.
-    trust_status: String,
-}
-
-impl CodexHook {
-    fn runs(&self) -> bool {
-        self.enabled && matches!(self.trust_status.as_str(), "trusted" | "managed")
+/// Returns the commands in an answer to `hooks/list` (app server of Codex CLI 0.169.0), and whether Codex runs them.
+fn listed(result: &Value) -> Option<Vec<(String, bool)>> {
+    let folders =
+        result.as_object()?.get("data").map_or(Some(&[][..]), |data| data.as_array().map(Vec::as_slice))?;
+    let mut hooks = Vec::new();
+    for folder in folders {
+        for hook in folder["hooks"].as_array()? {
+            // `untrusted`, `modified`, `trusted` or `managed`.
+            let trust = hook["trustStatus"].as_str()?;
+            let runs = hook["enabled"].as_bool()? && matches!(trust, "trusted" | "managed");
+            hooks.push((hook["command"].as_str().unwrap_or_default().to_owned(), runs));
+        }
     }
+    Some(hooks)
 }
 
-#[derive(Deserialize)]
-struct CodexReply {
-    id: Option<u64>,
-    result: Option<CodexList>,
-}
-
-#[derive(Deserialize)]
-struct CodexList {
-    #[serde(default)]
-    data: Vec<CodexFolder>,
-}
-
-#[derive(Deserialize)]
-struct CodexFolder {
-    hooks: Vec<CodexHook>,
-}
-
-async fn codex_hooks(folder: &Path) -> io::Result<Vec<CodexHook>> {
+async fn codex_hooks(folder: &Path) -> io::Result<Vec<(String, bool)>> {
     let mut server = Command::new("codex");
     server.arg("app-server").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     program::without_configured_secrets(server.as_std_mut());
@@ -143,6 +126,7 @@ async fn codex_hooks(folder: &Path) -> io::Result<Vec<CodexHook>> {
         json!({"method": "initialized"}),
         json!({"id": 2, "method": "hooks/list", "params": {"cwds": [folder]}}),
     ];
+    let unlisted = || io::Error::other("this version of codex does not list its hooks");
     let asked = async {
         for request in requests {
             input.write_all(format!("{request}\n").as_bytes()).await?;
@@ -150,15 +134,12 @@ async fn codex_hooks(folder: &Path) -> io::Result<Vec<CodexHook>> {
         // The app server exits when its input closes, so `input` stays open until the answer arrived.
         let mut lines = BufReader::new(output).lines();
         while let Some(line) = lines.next_line().await? {
-            match serde_json::from_str::<CodexReply>(&line) {
-                Ok(CodexReply { id: Some(2), result: Some(list) }) => {
-                    return Ok(list.data.into_iter().flat_map(|folder| folder.hooks).collect());
-                }
-                Ok(CodexReply { id: Some(2), result: None }) => break,
-                _ => {}
+            let reply: Value = serde_json::from_str(&line).unwrap_or_default();
+            if reply["id"] == 2 {
+                return listed(&reply["result"]).ok_or_else(unlisted);
             }
         }
-        Err(io::Error::other("this version of codex does not list its hooks"))
+        Err(unlisted())
     };
     tokio::time::timeout(CODEX_LIMIT, asked).await.map_err(late)?
 }

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::event::HookCall;
 
@@ -21,33 +21,21 @@ pub fn is_headless(entrypoint: Option<&str>) -> bool {
     entrypoint.is_some_and(|entrypoint| entrypoint.starts_with(HEADLESS))
 }
 
-#[derive(Deserialize)]
-struct Line {
-    message: Option<Message>,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    content: Vec<Block>,
-}
-
-#[derive(Deserialize)]
-struct Block {
-    #[serde(rename = "type")]
-    kind: String,
-    id: Option<String>,
-}
-
 /// Returns whether the call is the only one of its message. `None` if the transcript lacks it; Claude Code writes it
 /// shortly after calling the hook.
 pub(super) fn is_alone(call: &HookCall) -> Option<bool> {
     let text = tail(call.transcript.as_deref()?)?;
-    let calls = |line: &str| -> Option<Vec<Block>> {
-        let mut blocks = serde_json::from_str::<Line>(line).ok()?.message?.content;
-        blocks.retain(|block| block.kind == "tool_use");
-        blocks.iter().any(|block| block.id == call.id).then_some(blocks)
+    let is_only = |line: &str| -> Option<bool> {
+        let line: Value = serde_json::from_str(line).ok()?;
+        let mut ids = Vec::new();
+        for block in line["message"]["content"].as_array()? {
+            if block["type"].as_str()? == "tool_use" {
+                ids.push(block["id"].as_str());
+            }
+        }
+        ids.contains(&call.id.as_deref()).then_some(ids.len() == 1)
     };
-    text.lines().rev().find_map(calls).map(|calls| calls.len() == 1)
+    text.lines().rev().find_map(is_only)
 }
 
 fn tail(path: &Path) -> Option<String> {
@@ -62,7 +50,7 @@ fn tail(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::hook::event::HookClient;
+    use crate::agent::clients::CLAUDE_CODE_HOOK;
 
     #[test]
     fn single_call_of_a_headless_session_is_deferred() {
@@ -82,7 +70,7 @@ mod tests {
         std::fs::write(&path, lines.join("\n")).unwrap();
         let alone = |id: &str, transcript: &Path| {
             is_alone(&HookCall {
-                client: HookClient::ClaudeCode,
+                client: &CLAUDE_CODE_HOOK,
                 session: "s".to_owned(),
                 id: Some(id.to_owned()),
                 tool: "Bash".to_owned(),

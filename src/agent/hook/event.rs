@@ -1,7 +1,4 @@
 //! Reads the events that agents' clients write to a hook's standard input.
-//!
-//! The shapes are those of Claude Code 2.1.197, Codex CLI 0.169.0 and Gemini CLI 0.61.0. Codex writes Claude Code's
-//! shape plus `turn_id`. Gemini CLI has other event names and no call ids.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use crate::agent::clients::{HookClient, Protocol};
 use crate::agent::outcome;
 use crate::domain::{Untrusted, json};
 use crate::text;
@@ -20,53 +18,24 @@ pub const EVENT_MAX: usize = 16 << 20;
 /// The event that `placet doctor` sends. No client has an event of this name.
 pub const PROBE: &str = r#"{"hook_event_name":"PlacetProbe"}"#;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HookClient {
-    ClaudeCode,
-    Codex,
-    Gemini,
-}
-
-impl HookClient {
-    pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Gemini];
-
-    /// The name on the command line.
-    pub const fn word(self) -> &'static str {
+impl Protocol {
+    fn has(self, event: &str) -> bool {
         match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
+            Self::Claude => matches!(event, "PreToolUse" | "PostToolUse" | "PostToolUseFailure"),
+            Self::Gemini => matches!(event, "BeforeTool" | "AfterTool"),
         }
     }
 
-    /// The name shown to reviewers. It is part of every idempotency key and must not change.
-    pub const fn agent(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini-cli",
-        }
-    }
-
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "Claude Code",
-            Self::Codex => "Codex",
-            Self::Gemini => "Gemini CLI",
-        }
-    }
-
-    /// Only Claude Code ends the turn on `defer`: Codex runs the tool, and Gemini CLI does not know the word.
-    pub const fn can_defer(self) -> bool {
-        matches!(self, Self::ClaudeCode)
+    fn asks(self, event: &str) -> bool {
+        event == if self == Self::Claude { "PreToolUse" } else { "BeforeTool" }
     }
 }
 
 #[derive(Debug)]
 pub struct HookCall {
-    pub client: HookClient,
+    pub client: &'static HookClient,
     pub session: String,
-    /// The client's id of the call; `None` from Gemini CLI.
+    /// The client's id of the call; `None` from one without call ids.
     pub id: Option<String>,
     pub tool: String,
     /// A JSON object, byte for byte; `null` in a report without it.
@@ -99,7 +68,7 @@ pub enum EventError {
     #[error("The event names no {0}.")]
     Lacks(&'static str),
     #[error("This is no event of {}. Install the hook again.", .0.title())]
-    OtherClient(HookClient),
+    OtherClient(&'static HookClient),
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -119,9 +88,8 @@ pub fn first(input: impl BufRead) -> io::Result<Vec<u8>> {
 }
 
 /// Reads an event. `installed` is the client named by the installed hook; without it, the event's shape decides. An
-/// event
-/// before a call must be valid JSON without duplicate members. A report may be broken, so that its outcome is not lost.
-pub fn read(event: &[u8], installed: Option<HookClient>) -> Result<Event, EventError> {
+/// event before a call must be valid JSON without duplicate members. A report may be broken, so that its outcome is not lost.
+pub fn read(event: &[u8], installed: Option<&'static HookClient>) -> Result<Event, EventError> {
     let text = String::from_utf8_lossy(event.strip_prefix(BYTE_ORDER_MARK).unwrap_or(event));
     let is_utf8 = matches!(text, Cow::Borrowed(_));
     let members =
@@ -133,22 +101,20 @@ pub fn read(event: &[u8], installed: Option<HookClient>) -> Result<Event, EventE
     };
     let needed = |key: &'static str| string(key).ok_or(EventError::Lacks(key));
     let event = needed("hook_event_name")?;
-    let claude_like = match event.as_str() {
-        "PreToolUse" | "PostToolUse" | "PostToolUseFailure" => true,
-        "BeforeTool" | "AfterTool" => false,
-        "PlacetProbe" => return Ok(Event::Probe),
-        other => return Err(EventError::Unknown(other.into())),
+    if event == "PlacetProbe" {
+        return Ok(Event::Probe);
+    }
+    let is_marked = |client: &&HookClient| client.marker.is_none_or(|name| raw(name).is_some());
+    let writers = HookClient::all().filter(|client| client.protocol.has(&event)).filter(is_marked);
+    let Some(writer) = writers.max_by_key(|client| client.marker.is_some()) else {
+        return Err(EventError::Unknown(event.into()));
     };
-    let told = match (claude_like, raw("turn_id").is_some()) {
-        (false, _) => HookClient::Gemini,
-        (true, true) => HookClient::Codex,
-        (true, false) => HookClient::ClaudeCode,
-    };
-    let client = installed.unwrap_or(told);
-    if claude_like == (client == HookClient::Gemini) {
+    let client = installed.unwrap_or(writer);
+    let protocol = client.protocol;
+    if !protocol.has(&event) {
         return Err(EventError::OtherClient(client));
     }
-    let asks = matches!(event.as_str(), "PreToolUse" | "BeforeTool");
+    let asks = protocol.asks(&event);
     if asks {
         json::Scanner::new(&text).check().map_err(|error| EventError::Json(error.to_string()))?;
         let mut keys = HashSet::new();
@@ -170,17 +136,18 @@ pub fn read(event: &[u8], installed: Option<HookClient>) -> Result<Event, EventE
         folder: folder.or_else(|| (!asks).then(PathBuf::new)).ok_or(EventError::Lacks("cwd"))?,
         transcript: string("transcript_path").map(PathBuf::from),
     };
-    if call.id.is_none() && client != HookClient::Gemini {
+    if call.id.is_none() && protocol == Protocol::Claude {
         return Err(EventError::Lacks("tool_use_id"));
     }
-    Ok(match event.as_str() {
-        _ if asks => Event::Before(call),
-        "PostToolUseFailure" => {
-            let why = raw("error").map_or_else(|| "The client gave no reason.".to_owned(), reason);
-            Event::After(call, Ran::Failed(why))
-        }
-        _ => Event::After(call, ran(client, json::last(&members, "tool_response"), raw("error"))),
-    })
+    if asks {
+        return Ok(Event::Before(call));
+    }
+    let ran = if event == "PostToolUseFailure" {
+        Ran::Failed(raw("error").map_or_else(|| "The client gave no reason.".to_owned(), reason))
+    } else {
+        ran(protocol, json::last(&members, "tool_response"), raw("error"))
+    };
+    Ok(Event::After(call, ran))
 }
 
 fn input(raw: Option<&str>, asks: bool) -> Result<Box<RawValue>, EventError> {
@@ -195,9 +162,9 @@ fn input(raw: Option<&str>, asks: bool) -> Result<Box<RawValue>, EventError> {
     })
 }
 
-/// Returns the result of a call that the client counts as run. Gemini CLI puts a tool's error inside the response.
-fn ran(client: HookClient, response: Option<&str>, error: Option<&str>) -> Ran {
-    let parts = response.filter(|_| client == HookClient::Gemini).and_then(json::rough_members);
+/// Returns the result of a call that the client counts as run.
+fn ran(protocol: Protocol, response: Option<&str>, error: Option<&str>) -> Ran {
+    let parts = response.filter(|_| protocol == Protocol::Gemini).and_then(json::rough_members);
     let within = parts.as_ref().and_then(|parts| json::last(parts, "error")).filter(|error| *error != "null");
     match (within, response.filter(|response| *response != "null"), error) {
         (Some(error), ..) | (None, None, Some(error)) => Ran::Failed(reason(error)),
@@ -225,6 +192,7 @@ impl HookCall {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::clients::{CLAUDE_CODE_HOOK, CODEX_HOOK, GEMINI_HOOK};
 
     pub(crate) fn claude(event: &str, more: &str) -> String {
         format!(
@@ -238,25 +206,25 @@ mod tests {
         let Event::Before(call) = read(claude("PreToolUse", "").as_bytes(), None).unwrap() else { panic!() };
 
         assert_eq!(call.input.get(), r#"{ "command": "echo 1",  "n": 1.10 }"#);
-        assert_eq!((call.client, call.tool.as_str()), (HookClient::ClaudeCode, "Bash"));
+        assert_eq!((call.client.word(), call.tool.as_str()), ("claude-code", "Bash"));
         assert_eq!((call.session.as_str(), call.id.as_deref()), ("s1", Some("toolu_1")));
     }
 
     #[test]
     fn client_is_derived_from_the_event() {
         let client = |text: &str, installed| match read(text.as_bytes(), installed) {
-            Ok(Event::Before(call) | Event::After(call, _)) => Ok(call.client),
+            Ok(Event::Before(call) | Event::After(call, _)) => Ok(call.client.word()),
             Ok(Event::Probe) => panic!(),
             Err(error) => Err(error.to_string()),
         };
         let codex = claude("PreToolUse", r#","turn_id":"t""#);
         let gemini = claude("BeforeTool", "").replace(r#","tool_use_id":"toolu_1""#, "");
 
-        assert_eq!(client(&codex, None), Ok(HookClient::Codex));
-        assert_eq!(client(&codex, Some(HookClient::ClaudeCode)), Ok(HookClient::ClaudeCode));
-        assert_eq!(client(&gemini, None), Ok(HookClient::Gemini));
-        assert!(client(&gemini, Some(HookClient::Codex)).unwrap_err().contains("no event of Codex"));
-        assert!(client(&codex, Some(HookClient::Gemini)).is_err());
+        assert_eq!(client(&codex, None), Ok("codex"));
+        assert_eq!(client(&codex, Some(&CLAUDE_CODE_HOOK)), Ok("claude-code"));
+        assert_eq!(client(&gemini, None), Ok("gemini"));
+        assert!(client(&gemini, Some(&CODEX_HOOK)).unwrap_err().contains("no event of Codex"));
+        assert!(client(&codex, Some(&GEMINI_HOOK)).is_err());
     }
 
     #[test]

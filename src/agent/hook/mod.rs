@@ -15,7 +15,7 @@ pub mod settings;
 
 pub use check::check;
 pub use defer::is_headless;
-pub use event::{EVENT_MAX, Event, HookCall, HookClient, first, read};
+pub use event::{EVENT_MAX, Event, HookCall, first, read};
 pub use fence::Fence;
 pub use notes::{Deferred, Notes};
 pub use run::{GRACE, HookWait, after, before, denied};

@@ -135,7 +135,7 @@ impl Notes {
 
 /// Identifies a call, or all calls of a tool in a session if the client gives no ids.
 fn name(call: &HookCall) -> String {
-    let fields = [call.client.agent(), &call.session, call.id.as_deref().unwrap_or(&call.tool)];
+    let fields = [call.client.agent, &call.session, call.id.as_deref().unwrap_or(&call.tool)];
     let digest = Digest::of_fields("placet-hook/v1", fields.map(Some)).to_string();
     digest.trim_start_matches("sha256:").to_owned()
 }
@@ -143,9 +143,9 @@ fn name(call: &HookCall) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::hook::event::HookClient;
+    use crate::agent::clients::{CLAUDE_CODE_HOOK, CODEX_HOOK, GEMINI_HOOK, HookClient};
 
-    fn call(client: HookClient, id: Option<&str>, input: &str) -> HookCall {
+    fn call(client: &'static HookClient, id: Option<&str>, input: &str) -> HookCall {
         HookCall {
             client,
             session: "s".to_owned(),
@@ -169,14 +169,14 @@ mod tests {
     fn claim_is_found_by_the_id_of_its_call() {
         let folder = tempfile::tempdir().unwrap();
         let notes = Notes::within(folder.path());
-        let one = call(HookClient::ClaudeCode, Some("1"), "{}");
+        let one = call(&CLAUDE_CODE_HOOK, Some("1"), "{}");
         notes.claim(&one, &claimed("a", r#"{"x":1}"#)).unwrap();
 
         let (path, found) = notes.claimed(&one).unwrap();
 
         assert_eq!((found.action.as_str(), found.fence), ("a", 7));
-        assert!(notes.claimed(&call(HookClient::ClaudeCode, Some("2"), "{}")).is_none());
-        assert!(notes.claimed(&call(HookClient::Codex, Some("1"), "{}")).is_none());
+        assert!(notes.claimed(&call(&CLAUDE_CODE_HOOK, Some("2"), "{}")).is_none());
+        assert!(notes.claimed(&call(&CODEX_HOOK, Some("1"), "{}")).is_none());
         fs::remove_file(path).unwrap();
         assert!(notes.claimed(&one).is_none());
     }
@@ -185,7 +185,7 @@ mod tests {
     fn claim_without_an_id_is_found_by_its_input() {
         let folder = tempfile::tempdir().unwrap();
         let notes = Notes::within(folder.path());
-        let gemini = |input: &str| call(HookClient::Gemini, None, input);
+        let gemini = |input: &str| call(&GEMINI_HOOK, None, input);
         notes.claim(&gemini("{}"), &claimed("a", r#"{ "command": "x", "n": 1.0 }"#)).unwrap();
         notes.claim(&gemini("{}"), &claimed("b", r#"{"command":"y"}"#)).unwrap();
 
@@ -203,7 +203,7 @@ mod tests {
     fn report_without_an_input_counts_as_the_claimed_one() {
         let claim = claimed("a", r#"{"x":1}"#);
         let other = |input: &str| {
-            claim.other(&call(HookClient::Codex, Some("1"), input)).map(RawValue::get).map(str::to_owned)
+            claim.other(&call(&CODEX_HOOK, Some("1"), input)).map(RawValue::get).map(str::to_owned)
         };
 
         assert_eq!(other("null"), None);
@@ -217,7 +217,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let notes = Notes::within(folder.path());
-        let one = call(HookClient::ClaudeCode, Some("1"), "{}");
+        let one = call(&CLAUDE_CODE_HOOK, Some("1"), "{}");
         notes.claim(&one, &claimed("a", "{}")).unwrap();
         let (path, _) = notes.claimed(&one).unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o077, 0);
@@ -231,7 +231,7 @@ mod tests {
     fn old_notes_are_swept() {
         let folder = tempfile::tempdir().unwrap();
         let notes = Notes::within(folder.path());
-        let one = call(HookClient::ClaudeCode, Some("1"), "{}");
+        let one = call(&CLAUDE_CODE_HOOK, Some("1"), "{}");
         let deferred = Deferred {
             session: "s".to_owned(),
             folder: "/".into(),

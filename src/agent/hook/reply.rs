@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::event::HookClient;
+use crate::agent::clients::{HookClient, Protocol};
 
 #[derive(Debug)]
 pub(super) enum Reply<'a> {
@@ -14,7 +14,7 @@ pub(super) enum Reply<'a> {
     },
     /// The call does not run. Holds a full sentence for the model.
     Deny(&'a str),
-    /// The turn ends and the session is resumed later. Only for clients with [`HookClient::can_defer`].
+    /// The turn ends and the session is resumed later. Only for clients that can defer.
     Defer,
 }
 
@@ -61,12 +61,10 @@ struct GeminiInput<'a> {
 
 impl Reply<'_> {
     /// Returns one line of JSON that holds the input byte for byte.
-    pub(super) fn json(&self, client: HookClient) -> Result<String, serde_json::Error> {
-        match client {
-            HookClient::ClaudeCode | HookClient::Codex => {
-                serde_json::to_string(&Claude { hook_specific_output: self.for_claude() })
-            }
-            HookClient::Gemini => serde_json::to_string(&self.for_gemini()),
+    pub(super) fn json(&self, client: &HookClient) -> Result<String, serde_json::Error> {
+        match client.protocol {
+            Protocol::Claude => serde_json::to_string(&Claude { hook_specific_output: self.for_claude() }),
+            Protocol::Gemini => serde_json::to_string(&self.for_gemini()),
         }
     }
 
@@ -112,26 +110,25 @@ impl Reply<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::clients::{CLAUDE_CODE_HOOK, CODEX_HOOK, GEMINI_HOOK};
 
-    fn allow(client: HookClient, edited: bool) -> String {
+    fn allow(client: &HookClient, edited: bool) -> String {
         let input: Box<RawValue> = serde_json::from_str(r#"{ "command": "x",  "n": 1.10 }"#).unwrap();
         Reply::Allow { input: &input, edited }.json(client).unwrap()
     }
 
     #[test]
     fn approved_input_goes_out_byte_for_byte() {
-        for (client, edited) in
-            [(HookClient::ClaudeCode, false), (HookClient::Codex, true), (HookClient::Gemini, true)]
-        {
+        for (client, edited) in [(&CLAUDE_CODE_HOOK, false), (&CODEX_HOOK, true), (&GEMINI_HOOK, true)] {
             assert!(allow(client, edited).contains(r#"put":{ "command": "x",  "n": 1.10 }"#), "{client:?}");
         }
-        assert_eq!(allow(HookClient::Gemini, false), r#"{"decision":"allow"}"#);
+        assert_eq!(allow(&GEMINI_HOOK, false), r#"{"decision":"allow"}"#);
     }
 
     #[test]
     fn model_is_told_of_an_edit_only() {
-        assert!(allow(HookClient::ClaudeCode, true).contains(r#""additionalContext":"A human changed"#));
-        assert!(!allow(HookClient::ClaudeCode, false).contains("additionalContext"));
+        assert!(allow(&CLAUDE_CODE_HOOK, true).contains(r#""additionalContext":"A human changed"#));
+        assert!(!allow(&CLAUDE_CODE_HOOK, false).contains("additionalContext"));
     }
 
     #[test]
@@ -139,16 +136,16 @@ mod tests {
         let deny = |client| Reply::Deny("Not \"now\".").json(client).unwrap();
 
         assert_eq!(
-            deny(HookClient::Codex),
+            deny(&CODEX_HOOK),
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Not \"now\"."}}"#
         );
-        assert_eq!(deny(HookClient::Gemini), r#"{"decision":"deny","reason":"Not \"now\"."}"#);
+        assert_eq!(deny(&GEMINI_HOOK), r#"{"decision":"deny","reason":"Not \"now\"."}"#);
     }
 
     #[test]
     fn only_claude_code_gets_a_defer() {
-        let deferred = Reply::Defer.json(HookClient::ClaudeCode).unwrap();
+        let deferred = Reply::Defer.json(&CLAUDE_CODE_HOOK).unwrap();
         assert!(deferred.contains(r#""permissionDecision":"defer""#), "{deferred}");
-        assert!(Reply::Defer.json(HookClient::Gemini).unwrap().contains(r#""decision":"deny""#));
+        assert!(Reply::Defer.json(&GEMINI_HOOK).unwrap().contains(r#""decision":"deny""#));
     }
 }

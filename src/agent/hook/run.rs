@@ -69,7 +69,7 @@ pub async fn before(
     stopped: impl Future<Output = ()>,
 ) -> Result<String, HookError> {
     let deferred = notes.deferred(call);
-    let defers = wait.defer && call.client.can_defer() && is_alone(call).await;
+    let defers = wait.defer && call.client.can_defer && is_alone(call).await;
     // The proposal must expire by itself in case this process is killed.
     let limit = (!defers && deferred.is_none()).then(|| wait.limit.saturating_add(GRACE));
     let tool_call = ToolCall {
@@ -82,7 +82,7 @@ pub async fn before(
         },
         summary: None,
     };
-    let id = caller.propose_for(&tool_call, limit).await.map_err(HookError::Gate)?.pending_action_id;
+    let id = caller.propose(&tool_call, limit).await.map_err(HookError::Gate)?.pending_action_id;
     let patience = if defers { Duration::ZERO } else { wait.limit };
     let answer = unless_stopped(caller, &id, patience, stopped).await?;
     let reply = match answer {
@@ -116,7 +116,7 @@ async fn unless_stopped(
     stopped: impl Future<Output = ()>,
 ) -> Result<Answer, HookError> {
     let stop = CancellationToken::new();
-    let mut answering = std::pin::pin!(caller.answer_unless(id, patience, &stop));
+    let mut answering = std::pin::pin!(caller.answer(id, patience, &stop));
     tokio::select! {
         answer = &mut answering => return answer.map_err(HookError::Gate),
         () = stopped => stop.cancel(),
@@ -152,7 +152,8 @@ async fn taken_back(caller: &Caller, id: &str, limit: Duration) -> Result<Answer
             Ok(Answer::Denied { why, status: Status::Withdrawn })
         }
         Err(SourceError::Refused { .. }) => {
-            match caller.answer(id, Duration::ZERO).await.map_err(HookError::Gate)? {
+            let answer = caller.answer(id, Duration::ZERO, &CancellationToken::new()).await;
+            match answer.map_err(HookError::Gate)? {
                 Answer::Waiting => Ok(Answer::Denied {
                     why: "A human approved this call, but the gate is paused. The call did not run."
                         .to_owned(),

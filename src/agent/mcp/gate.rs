@@ -1,14 +1,13 @@
 //! Performs the session's requests to the gate, each in its own task.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::call::sentence;
 use crate::agent::{Answer, Caller, LEASE, ToolCall};
-use crate::domain::Untrusted;
 use crate::sources::{AgentClient, RunOutcome, SourceError};
 
 /// Time limit for reporting a result while the gate is away.
@@ -37,6 +36,7 @@ pub(super) struct Asked {
     pub(super) agent: String,
     pub(super) session: String,
     pub(super) call: ToolCall,
+    /// Limit of the wait for the decision.
     pub(super) limit: Duration,
 }
 
@@ -86,19 +86,19 @@ impl Gate {
             () = stop.cancelled() => return Err("The agent does not wait for this call.".to_owned()),
         };
         let mut caller = self.caller(found, asked.agent, asked.session);
-        let recorded = match caller.propose(&asked.call).await {
+        let recorded = match caller.propose(&asked.call, None).await {
             // The gate may have moved to another address. The equal key prevents a second proposal.
             Err(error) if error.is_away() => {
                 self.keep(None);
                 let found = self.find().await?;
                 caller = self.caller(found, caller.agent, caller.session);
-                caller.propose(&asked.call).await
+                caller.propose(&asked.call, None).await
             }
             recorded => recorded,
         };
         let action = recorded.map_err(|error| said(&error))?.pending_action_id;
         queued(action.clone());
-        caller.answer_unless(&action, asked.limit, &stop).await.map_err(|error| said(&error))
+        caller.answer(&action, asked.limit, &stop).await.map_err(|error| said(&error))
     }
 
     pub(super) async fn ask_again(
@@ -108,7 +108,7 @@ impl Gate {
         stop: CancellationToken,
     ) -> Result<Answer, String> {
         let caller = self.caller(self.find().await?, String::new(), String::new());
-        caller.answer_unless(&action, limit, &stop).await.map_err(|error| said(&error))
+        caller.answer(&action, limit, &stop).await.map_err(|error| said(&error))
     }
 
     pub(super) async fn abandon(self, action: String, why: &'static str) {
@@ -129,15 +129,6 @@ impl Gate {
     }
 }
 
-impl fmt::Debug for Gate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gate")
-            .field("found", &self.found)
-            .field("mission", &self.mission)
-            .finish_non_exhaustive()
-    }
-}
-
 fn noted(what: &str, action: &str, ended: Result<(), SourceError>) {
     if let Err(error) = ended {
         tracing::warn!(action, %error, why = ?error.why(), "{what}");
@@ -147,9 +138,4 @@ fn noted(what: &str, action: &str, ended: Result<(), SourceError>) {
 fn said(error: &SourceError) -> String {
     let why = error.why().map(|why| format!(": {}", sentence(why))).unwrap_or_default();
     format!("This call did not run. The gate {error}{why}.")
-}
-
-fn sentence(why: &Untrusted) -> &str {
-    let why = why.as_raw().trim();
-    why.strip_suffix('.').unwrap_or(why)
 }

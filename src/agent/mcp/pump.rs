@@ -24,7 +24,7 @@ use crate::config::McpTools;
 use crate::program::{self, Group};
 
 use super::calls::Ticket;
-use super::gate::{Asked, FindGate, Gate};
+use super::gate::{FindGate, Gate};
 use super::line::Outline;
 use super::session::{Effect, Session};
 use super::tools::Tools;
@@ -222,9 +222,8 @@ impl<W: Fn(&str)> Pump<W> {
                         server.send(line);
                     }
                 }
-                Effect::Ask { ticket, agent, session, call, limit } => {
+                Effect::Ask(ticket, asked) => {
                     let (stop, news) = (self.stop(ticket), self.news.clone());
-                    let asked = Asked { agent, session, call, limit };
                     self.tasks.spawn(async move {
                         let queued = |action| drop(news.send(News::Queued(ticket, action)));
                         let answer = gate.ask(asked, stop, queued).await;

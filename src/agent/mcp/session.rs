@@ -10,6 +10,7 @@ use crate::sources::RunOutcome;
 
 use super::answers::{self, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, Outcome, RESULT_TOOL};
 use super::calls::{Calls, Due, Run, Stage, Ticket, Waiter};
+use super::gate::Asked;
 use super::ids::Ids;
 use super::line::{self, Line, Message, RequestId, TOOLS_CALL};
 use super::lookup::Lookup;
@@ -26,14 +27,8 @@ pub(super) enum Effect {
     /// A line without its line feed.
     ToClient(Vec<u8>),
     ToServer(Vec<u8>),
-    /// Find the gate, propose the call, wait up to `limit` for the decision, claim an approved call.
-    Ask {
-        ticket: Ticket,
-        agent: String,
-        session: String,
-        call: ToolCall,
-        limit: Duration,
-    },
+    /// Find the gate, propose the call, wait for the decision, claim an approved call.
+    Ask(Ticket, Asked),
     AskAgain {
         ticket: Ticket,
         action: String,
@@ -312,7 +307,7 @@ impl Session {
         let session = given("sessionId").unwrap_or_else(|| self.id.clone());
         let agent = agent(&self.client_of(message)).to_owned();
         let call = ToolCall { tool: self.tools.gate_name(tool), id, input, before: None, summary: None };
-        self.effects.push(Effect::Ask { ticket, agent, session, call, limit });
+        self.effects.push(Effect::Ask(ticket, Asked { agent, session, call, limit }));
     }
 
     /// Answers `placet_result` with a parked call's outcome, at once or after the decision.

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use crate::agent::clients::CLIENTS;
+
 /// The wait for a decision before a call is parked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
@@ -11,23 +13,21 @@ pub enum Wait {
     For(Duration),
 }
 
-/// Codex 0.169.0 gives up after 300 s, even with progress.
-const CODEX: Duration = Duration::from_mins(4);
-/// Gemini CLI 0.61.0 gives up after 600 s, even with progress.
-const GEMINI: Duration = Duration::from_mins(9);
 /// Clients of the TypeScript SDK (1.32.2) give up after 60 s without progress.
 const WITHOUT_PROGRESS: Duration = Duration::from_secs(45);
 
 impl Wait {
-    /// Returns the wait for a call of `client`. Clients not listed here wait as long as they receive progress.
+    /// Returns the wait for a call of `client`, by the name that it gives itself. Clients that are not in the table wait
+    /// as long as they receive progress.
     pub(super) fn limit(self, client: &str, takes_progress: bool) -> Duration {
         match self {
             Self::For(limit) => limit,
             Self::Never => Duration::MAX,
-            Self::Auto if client.contains("codex") => CODEX,
-            Self::Auto if client.contains("gemini") => GEMINI,
-            Self::Auto if takes_progress => Duration::MAX,
-            Self::Auto => WITHOUT_PROGRESS,
+            Self::Auto => {
+                let known = CLIENTS.into_iter().find(|known| client.contains(known.word));
+                let others = if takes_progress { Duration::MAX } else { WITHOUT_PROGRESS };
+                known.and_then(|known| known.patience).unwrap_or(others)
+            }
         }
     }
 }
@@ -46,7 +46,7 @@ mod tests {
         for patient in ["claude-code", "opencode"] {
             assert_eq!(Wait::Auto.limit(patient, true), Duration::MAX);
         }
-        assert_eq!(Wait::For(CODEX).limit("claude-code", true), CODEX);
+        assert_eq!(Wait::For(WITHOUT_PROGRESS).limit("claude-code", true), WITHOUT_PROGRESS);
         assert_eq!(Wait::Never.limit("codex-mcp-client", false), Duration::MAX);
     }
 }

@@ -1,38 +1,15 @@
 //! Puts `placet mcp` before a server's command in a client's settings, and removes it.
-//!
-//! Describes Claude Code 2.1.197, Codex CLI 0.169.0, opencode 1.18.33 and Gemini CLI 0.61.0.
 
 mod entry;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::agent::client_files;
+use crate::agent::client_files::{self, FileError};
+use crate::agent::clients::{Client, Env, Servers, variable};
 use crate::domain::json;
 
-use super::wait::Wait;
-
 use entry::Entry;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum McpClient {
-    ClaudeCode,
-    Codex,
-    Opencode,
-    Gemini,
-}
-
-impl McpClient {
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "Claude Code",
-            Self::Codex => "Codex",
-            Self::Opencode => "opencode",
-            Self::Gemini => "Gemini CLI",
-        }
-    }
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum WrapError {
@@ -40,10 +17,8 @@ pub enum WrapError {
     NoHome,
     #[error("{client} has no MCP server {name:?} in {}", list(.looked))]
     NoServer { client: &'static str, name: String, looked: Vec<PathBuf> },
-    #[error("cannot read {path}: {error}")]
-    Read { path: PathBuf, error: io::Error },
-    #[error("cannot write {path}: {error}")]
-    Write { path: PathBuf, error: io::Error },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("{path}: {why}; nothing was written")]
     Malformed { path: PathBuf, why: String },
     #[error("{name:?} is reached over HTTP; only a server with a command can be wrapped")]
@@ -58,58 +33,9 @@ fn list(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// A settings file, and the keys of its table of servers.
-#[derive(Debug, PartialEq, Eq)]
-struct Place {
-    path: PathBuf,
-    keys: Vec<String>,
-}
-
-/// Returns the places where a client looks for servers, in descending precedence.
-fn places(
-    client: McpClient,
-    folder: &Path,
-    env: impl Fn(&str) -> Option<PathBuf>,
-) -> Result<Vec<Place>, WrapError> {
-    let set = |name: &str| env(name).filter(|value| !value.as_os_str().is_empty());
-    let home = set("HOME").ok_or(WrapError::NoHome)?;
-    let place = |path: PathBuf, keys: &[&str]| Place {
-        path,
-        keys: keys.iter().map(|key| (*key).to_owned()).collect(),
-    };
-    Ok(match client {
-        McpClient::ClaudeCode => {
-            let own = set("CLAUDE_CONFIG_DIR").unwrap_or(home).join(".claude.json");
-            let here = folder.to_string_lossy();
-            vec![
-                place(own.clone(), &["projects", &here, "mcpServers"]),
-                place(folder.join(".mcp.json"), &["mcpServers"]),
-                place(own, &["mcpServers"]),
-            ]
-        }
-        McpClient::Codex => {
-            let own = set("CODEX_HOME").unwrap_or_else(|| home.join(".codex"));
-            vec![place(own.join("config.toml"), &["mcp_servers"])]
-        }
-        McpClient::Opencode => {
-            let own = set("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
-            let folders = [folder.join(".opencode"), folder.to_owned(), own.join("opencode")];
-            let names = ["opencode.json", "opencode.jsonc"];
-            let files = folders.iter().flat_map(|folder| names.map(|name| folder.join(name)));
-            files.map(|path| place(path, &["mcp"])).collect()
-        }
-        McpClient::Gemini => {
-            let own = set("GEMINI_CLI_HOME").unwrap_or(home);
-            [folder, own.as_path()]
-                .map(|folder| place(folder.join(".gemini/settings.json"), &["mcpServers"]))
-                .into()
-        }
-    })
-}
-
 #[derive(Debug)]
 pub struct Server {
-    client: McpClient,
+    client: &'static Client,
     path: PathBuf,
     text: String,
     name: String,
@@ -124,21 +50,14 @@ pub struct Change {
     pub after: Vec<String>,
 }
 
-pub fn find(
-    client: McpClient,
-    name: &str,
-    folder: &Path,
-    env: impl Fn(&str) -> Option<PathBuf>,
-) -> Result<Server, WrapError> {
+pub fn find(client: &'static Client, name: &str, folder: &Path, env: Env<'_>) -> Result<Server, WrapError> {
     let mut looked = Vec::new();
-    for Place { path, keys } in places(client, folder, env)? {
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                looked.push(path);
-                continue;
-            }
-            Err(error) => return Err(WrapError::Read { path, error }),
+    variable(env, "HOME").ok_or(WrapError::NoHome)?;
+    let home = client.home.folder(env).ok_or(WrapError::NoHome)?;
+    for (path, keys) in (client.places)(&home, folder) {
+        let Some(text) = client_files::read(&path)? else {
+            looked.push(path);
+            continue;
         };
         let malformed = |why: String| WrapError::Malformed { path: path.clone(), why };
         match Entry::find(client, &text, &keys, name).map_err(malformed)? {
@@ -146,12 +65,12 @@ pub fn find(
             None => looked.push(path),
             Some(entry) if entry.is_remote => return Err(WrapError::Http { name: name.to_owned() }),
             Some(entry) if entry.words.is_empty() => {
-                return Err(malformed(format!("{name:?} has no command as {} expects it", client.title())));
+                return Err(malformed(format!("{name:?} has no command as {} expects it", client.title)));
             }
             Some(entry) => return Ok(Server { client, path, text, name: name.to_owned(), entry }),
         }
     }
-    Err(WrapError::NoServer { client: client.title(), name: name.to_owned(), looked })
+    Err(WrapError::NoServer { client: client.title, name: name.to_owned(), looked })
 }
 
 impl Server {
@@ -185,7 +104,7 @@ impl Server {
             let why = format!("the time limit of {:?} is no number; write it without quotes", self.name);
             return Err(WrapError::Malformed { path: self.path.clone(), why });
         }
-        let usual = Wait::Auto.limit(&self.client.title().to_lowercase(), true);
+        let usual = self.client.patience.unwrap_or(Duration::MAX);
         let wait = Duration::try_from_secs_f64(seconds * 0.8).unwrap_or(Duration::MAX).as_secs();
         match wait {
             0 => Err(WrapError::NoTime { name: self.name.clone(), seconds }),
@@ -201,7 +120,7 @@ impl Server {
             return Some(format!("`{list}` of {:?} {said}", self.name));
         }
         let plain = client_files::plain_json(&self.text);
-        let settings = json::members(&plain).filter(|_| self.client == McpClient::Opencode)?;
+        let settings = json::members(&plain).filter(|_| self.client.servers == Servers::JsonList)?;
         let tools = settings.into_iter().rfind(|member| member.key.text == "tools")?;
         let tool = format!("{}_placet_result", self.name);
         let covers = |pattern: &str| match pattern.split_once('*') {
@@ -230,8 +149,7 @@ impl Server {
 
 impl Change {
     pub fn write(&self) -> Result<(), WrapError> {
-        let path = self.path.clone();
-        client_files::write(&self.path, &self.text).map_err(|error| WrapError::Write { path, error })
+        Ok(client_files::write(&self.path, &self.text)?)
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::agent::hook::event::HookClient;
+use crate::agent::clients::CLAUDE_CODE_HOOK;
 
 /// A home folder with placet's files, a link to its state folder, and a link to its program under another name.
 struct World(tempfile::TempDir);
@@ -28,7 +28,7 @@ impl World {
         let files = [state.as_path(), &home.join(".config/placet/config.toml")];
         let fence = Fence::around(files, Some(home.to_owned()), Some(home.join("placet-1.0")));
         let call = HookCall {
-            client: HookClient::ClaudeCode,
+            client: &CLAUDE_CODE_HOOK,
             session: "s".to_owned(),
             id: Some("1".to_owned()),
             tool: tool.to_owned(),

@@ -1,7 +1,5 @@
 //! Judges settings as the client reads them: whether it calls the hook, for which tools, and what overrides an
-//! approval.
-//!
-//! Describes Claude Code 2.1.197, Codex CLI 0.169.0 and Gemini CLI 0.61.0. docs/agents.md lists the measurements.
+//! approval. docs/agents.md lists the measurements.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +8,9 @@ use std::time::Duration;
 use fancy_regex::Regex;
 use serde_json::Value;
 
-use super::{GRACE, HookClient, OR_BLOCK, Scope, is_ours, known, path};
+use super::{GRACE, OR_BLOCK, Scope, is_ours, path};
 use crate::agent::client_files::plain_json;
+use crate::agent::clients::{Env, HookClient, ReadingRules};
 use crate::domain::{Check, time};
 
 pub const WHAT: &str = "hook";
@@ -31,33 +30,12 @@ pub struct Layer {
 }
 
 /// Returns the files that the client reads in `folder`, in ascending precedence.
-pub fn layers(client: HookClient, folder: &Path, env: impl Fn(&str) -> Option<PathBuf>) -> Vec<Layer> {
-    let mut paths: Vec<_> = [Scope::User, Scope::Project]
-        .into_iter()
-        .filter_map(|scope| Some((path(client, scope, folder, &env).ok()?, false)))
-        .collect();
-    match client {
-        HookClient::ClaudeCode => {
-            paths.push((folder.join(".claude/settings.local.json"), false));
-            let managed = Path::new(if cfg!(target_os = "macos") {
-                "/Library/Application Support/ClaudeCode"
-            } else {
-                "/etc/claude-code"
-            });
-            paths.push((managed.join("managed-settings.json"), true));
-            let more = fs::read_dir(managed.join("managed-settings.d")).into_iter().flatten().flatten();
-            let mut more: Vec<_> = more.map(|entry| (entry.path(), true)).collect();
-            more.sort();
-            paths.extend(more);
-        }
-        HookClient::Codex => {
-            paths.extend(paths.first().map(|(path, _)| (path.with_file_name("config.toml"), false)));
-        }
-        HookClient::Gemini => {
-            let system = env("GEMINI_CLI_SYSTEM_SETTINGS_PATH");
-            paths.push((system.unwrap_or_else(|| "/etc/gemini-cli/settings.json".into()), true));
-        }
-    }
+pub fn layers(client: &HookClient, folder: &Path, env: Env<'_>) -> Vec<Layer> {
+    let [user, project] = [Scope::User, Scope::Project].map(|scope| path(client, scope, folder, env).ok());
+    let other = (client.other_file)(folder, user.as_deref());
+    let own = [user, project, other].into_iter().flatten().map(|path| (path, false));
+    let managed = (client.managed_files)(env).into_iter().map(|path| (path, true));
+    let mut paths: Vec<_> = own.chain(managed).collect();
     paths.dedup_by(|one, other| one.0 == other.0);
     let layer =
         |(path, managed)| Layer { text: fs::read_to_string(&path).unwrap_or_default(), path, managed };
@@ -74,14 +52,14 @@ struct Hook<'a> {
 }
 
 struct Judge<'a> {
-    client: HookClient,
+    client: &'static HookClient,
     read: &'a [(&'a Layer, Value)],
     checks: Vec<Check>,
 }
 
 /// Returns the findings about placet's hook in these files, empty if it is not installed, and the commands of sound
 /// hooks that ask.
-pub fn judge(client: HookClient, layers: &[Layer]) -> (Vec<Check>, Vec<(PathBuf, String)>) {
+pub fn judge(client: &'static HookClient, layers: &[Layer]) -> (Vec<Check>, Vec<(PathBuf, String)>) {
     let mut judge = Judge { client, read: &[], checks: Vec::new() };
     let read: Vec<_> = layers
         .iter()
@@ -102,14 +80,15 @@ pub fn judge(client: HookClient, layers: &[Layer]) -> (Vec<Check>, Vec<(PathBuf,
     (judge.checks, asking)
 }
 
-fn value(client: HookClient, layer: &Layer) -> Result<Value, String> {
+fn value(client: &HookClient, layer: &Layer) -> Result<Value, String> {
     let text = if layer.text.trim().is_empty() { "{}" } else { &layer.text };
     if layer.path.extension().is_some_and(|extension| extension == "toml") {
         return toml::from_str(&layer.text).map_err(|error| error.message().to_owned());
     }
-    let plain = if client == HookClient::Gemini { plain_json(text) } else { text.to_owned() };
+    let is_commented = client.reading_rules == ReadingRules::JsonWithComments;
+    let plain = if is_commented { plain_json(text) } else { text.to_owned() };
     let value: Value = serde_json::from_str(&plain).map_err(|error| error.to_string())?;
-    match misformed(&value).filter(|_| client == HookClient::ClaudeCode) {
+    match misformed(&value).filter(|_| client.reading_rules == ReadingRules::StrictJson) {
         Some(member) => Err(format!("the form of {member}")),
         None => Ok(value),
     }
@@ -167,7 +146,7 @@ impl<'a> Judge<'a> {
     }
 
     fn whole(&mut self) -> Vec<(PathBuf, String)> {
-        let &[event, report, ..] = known(self.client).events else { return Vec::new() };
+        let &[event, report, ..] = self.client.events else { return Vec::new() };
         let (all, reports) = (self.hooks(event), self.hooks(report));
         let client = self.client;
         let is_ours = |hook: &Hook<'_>| is_ours(client, hook.command);
@@ -188,10 +167,10 @@ impl<'a> Judge<'a> {
         if let Some(why) = self.switched_off(&ours) {
             self.bad(&why, "remove that; until then its tools run without the gate");
         }
-        if client == HookClient::ClaudeCode {
+        if client.has_permissions {
             self.placet_variables();
         }
-        let all_events: Vec<_> = known(client).events.iter().flat_map(|event| self.hooks(event)).collect();
+        let all_events: Vec<_> = client.events.iter().flat_map(|event| self.hooks(event)).collect();
         for hook in all_events.iter().filter(|hook| is_ours(hook)) {
             for fault in faults(client, hook) {
                 self.bad(&fault, INSTALL_AGAIN);
@@ -226,15 +205,8 @@ impl<'a> Judge<'a> {
 
     /// Returns why the client does not call these hooks.
     fn switched_off(&self, ours: &[Hook<'_>]) -> Option<String> {
-        let switch = |value: &Value| match self.client {
-            HookClient::ClaudeCode => value["disableAllHooks"].as_bool(),
-            HookClient::Codex => {
-                let features = &value["features"];
-                features["hooks"].as_bool().or_else(|| features["codex_hooks"].as_bool()).map(|on| !on)
-            }
-            HookClient::Gemini => at(value, &["hooksConfig", "enabled"]).as_bool().map(|on| !on),
-        };
-        let last = self.read.iter().rev().find_map(|(layer, value)| Some((layer, switch(value)?)));
+        let is_off = self.client.is_off;
+        let last = self.read.iter().rev().find_map(|(layer, value)| Some((layer, is_off(value)?)));
         let off = last.and_then(|(layer, is_off)| {
             is_off.then(|| format!("{} turns all hooks off", layer.path.display()))
         });
@@ -260,7 +232,7 @@ impl<'a> Judge<'a> {
         .or_else(|| ours.iter().all(listed).then(|| "the hook is in hooksConfig.disabled".to_owned()))
     }
 
-    /// Reports variables that Claude Code sets for the hook and that choose another gate than doctor's.
+    /// Reports variables that the client sets for the hook and that choose another gate than doctor's.
     fn placet_variables(&mut self) {
         let read: &'a [(&'a Layer, Value)] = self.read;
         for (layer, value) in read {
@@ -297,7 +269,7 @@ impl<'a> Judge<'a> {
         let (asked, missed): (Vec<&str>, Vec<_>) =
             all_tools(self.client).partition(|tool| self.calls(sound, tool));
         let less = missed.iter().copied().filter(|tool| self.calls(reporting, tool)).collect::<Vec<_>>();
-        let mut usual = known(self.client).changing.split('|');
+        let mut usual = self.client.changing.split('|');
         let found = format!("it asks about {}; it runs {} without asking", listed(&asked), listed(&missed));
         if asked.is_empty() {
             let found = format!("no tool is asked about: no matcher fits {}", listed(&missed));
@@ -319,7 +291,7 @@ impl<'a> Judge<'a> {
     fn beside(&mut self, sound: &[Hook<'_>], fences: &[Hook<'_>]) {
         let client = self.client;
         let runs = |hook: &Hook<'_>| is_ours(client, hook.command) && faults(client, hook).is_empty();
-        for event in known(client).events.iter().skip(1) {
+        for event in client.events.iter().skip(1) {
             let reports: Vec<_> = self.hooks(event).into_iter().filter(runs).collect();
             let missed: Vec<_> = all_tools(client)
                 .filter(|tool| self.calls(sound, tool) && !self.calls(&reports, tool))
@@ -330,7 +302,7 @@ impl<'a> Judge<'a> {
             }
         }
         let called: Vec<_> = fences.iter().copied().filter(runs).chain(sound.iter().copied()).collect();
-        let mut open: Vec<_> = known(client).reading.split('|').filter(|tool| !tool.is_empty()).collect();
+        let mut open: Vec<_> = client.reading.split('|').filter(|tool| !tool.is_empty()).collect();
         open.retain(|tool| !self.calls(&called, tool));
         if !open.is_empty() {
             let found =
@@ -376,7 +348,7 @@ impl<'a> Judge<'a> {
     }
 
     fn rules(&mut self, sound: &[Hook<'_>]) {
-        if self.client != HookClient::ClaudeCode {
+        if !self.client.has_permissions {
             return;
         }
         for (kind, then) in [("ask", "asks once more, and without a terminal refuses"), ("deny", "refuses")] {
@@ -402,7 +374,7 @@ impl<'a> Judge<'a> {
 
 /// Returns the faults of placet's own hook. Any member that placet does not write is a fault, because some make the
 /// client skip the hook.
-fn faults(client: HookClient, hook: &Hook<'_>) -> Vec<String> {
+fn faults(client: &HookClient, hook: &Hook<'_>) -> Vec<String> {
     let (handler, at) = (hook.handler, hook.path.display());
     let others = |object: &Value, known: &[&str]| {
         let names = object.as_object().into_iter().flat_map(|object| object.keys().cloned());
@@ -428,9 +400,9 @@ fn faults(client: HookClient, hook: &Hook<'_>) -> Vec<String> {
 }
 
 /// Returns the hook's timeout in seconds.
-fn limit(client: HookClient, handler: &Value) -> f64 {
-    let (usual, unit) = if client == HookClient::Gemini { (60.0, 1_000.0) } else { (600.0, 1.0) };
-    handler["timeout"].as_f64().map_or(usual, |limit| limit / unit)
+fn limit(client: &HookClient, handler: &Value) -> f64 {
+    let given = handler["timeout"].as_f64().map(|limit| limit / f64::from(client.timeout_units));
+    given.unwrap_or(client.default_timeout)
 }
 
 fn is_placets(name: &str) -> bool {
@@ -439,7 +411,7 @@ fn is_placets(name: &str) -> bool {
 
 /// Returns the wait in a command that `placet hook install` may have written. `None` if it contains anything else, or
 /// if a fault would let the tool run.
-fn written(client: HookClient, command: &str) -> Option<Duration> {
+fn written(client: &HookClient, command: &str) -> Option<Duration> {
     let plain = command.trim().strip_suffix(OR_BLOCK.trim_start())?.trim_end();
     let words = shell_words::split(plain).ok()?;
     // Unquoted, these characters mean more to a shell than parts of words.
@@ -468,13 +440,10 @@ fn written(client: HookClient, command: &str) -> Option<Duration> {
     time::time_span(time).filter(|_| is_all)
 }
 
-fn matches(client: HookClient, matcher: &str, tool: &str) -> bool {
+fn matches(client: &HookClient, matcher: &str, tool: &str) -> bool {
     let is_word = |c: char| c == '_' || c == '|' || c.is_ascii_alphanumeric();
-    let is_list = match client {
-        HookClient::ClaudeCode => matcher.chars().all(|c| is_word(c) || matches!(c, ',' | ' ' | '-')),
-        HookClient::Codex => matcher.chars().all(is_word),
-        HookClient::Gemini => false,
-    };
+    let is_list =
+        client.list_letters.is_some_and(|more| matcher.chars().all(|c| is_word(c) || more.contains(c)));
     match matcher {
         "" | "*" => true,
         list if is_list => list.split(['|', ',']).any(|name| name.trim() == tool),
@@ -482,9 +451,8 @@ fn matches(client: HookClient, matcher: &str, tool: &str) -> bool {
     }
 }
 
-fn all_tools(client: HookClient) -> impl Iterator<Item = &'static str> {
-    let known = known(client);
-    known.changing.split('|').chain(known.acting.split('|'))
+fn all_tools(client: &HookClient) -> impl Iterator<Item = &'static str> + use<> {
+    client.changing.split('|').chain(client.acting.split('|'))
 }
 
 fn listed(tools: &[&str]) -> String {

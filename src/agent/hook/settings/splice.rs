@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::domain::json::{self, Scanner, TokenKind};
+use crate::agent::client_files::elements;
+use crate::domain::json;
 
 #[derive(Debug)]
 pub(super) enum SpliceError {
@@ -96,7 +97,7 @@ fn in_list(
     let mut wanted = wanted.iter();
     let mut nth = 0;
     loop {
-        let spans = elements(&text)?;
+        let spans = elements(&text, &(0..text.len()))?;
         let Some(span) = spans.get(nth).cloned() else { break };
         let one = text.get(span.clone())?;
         match ours(one) {
@@ -115,24 +116,9 @@ fn in_list(
     }
     for group in wanted {
         let laid_out = style.lay_out(group, 3);
-        text = appended(&text, elements(&text)?.last(), &laid_out, style, 3);
+        text = appended(&text, elements(&text, &(0..text.len()))?.last(), &laid_out, style, 3);
     }
     Some(Ok(text))
-}
-
-fn elements(list: &str) -> Option<Vec<Range<usize>>> {
-    let mut scanner = Scanner::new(list);
-    if scanner.next_token().ok()??.kind != TokenKind::ArrayStart {
-        return None;
-    }
-    let mut spans = Vec::new();
-    loop {
-        let mut ahead = scanner.clone();
-        if ahead.next_token().ok()??.kind == TokenKind::ArrayEnd {
-            return Some(spans);
-        }
-        spans.push(scanner.value_span().ok()?);
-    }
 }
 
 /// Returns the object with `value` under `key`. `level` is the object's depth.

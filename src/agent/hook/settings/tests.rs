@@ -1,8 +1,11 @@
+use std::fs;
+
 use super::*;
+use crate::agent::clients::{CLAUDE_CODE_HOOK, CODEX_HOOK, GEMINI_HOOK};
 
-const CLIENT: HookClient = HookClient::ClaudeCode;
+const CLIENT: &HookClient = &CLAUDE_CODE_HOOK;
 
-fn block(client: HookClient) -> Block {
+fn block(client: &'static HookClient) -> Block {
     Block {
         client,
         tools: usual_tools(client),
@@ -12,7 +15,7 @@ fn block(client: HookClient) -> Block {
     }
 }
 
-fn settings(client: HookClient, text: &str) -> Settings {
+fn settings(client: &'static HookClient, text: &str) -> Settings {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("settings.json");
     fs::write(&path, text).unwrap();
@@ -29,11 +32,9 @@ fn handler(text: &str, event: &str) -> Value {
 
 #[test]
 fn command_blocks_without_its_program_and_outlasts_the_wait() {
-    for (client, event, unit) in [
-        (CLIENT, "PreToolUse", 1),
-        (HookClient::Codex, "PreToolUse", 1),
-        (HookClient::Gemini, "BeforeTool", 1_000),
-    ] {
+    for (client, event, unit) in
+        [(CLIENT, "PreToolUse", 1), (&CODEX_HOOK, "PreToolUse", 1), (&GEMINI_HOOK, "BeforeTool", 1_000)]
+    {
         let text = settings(client, "").with(&block(client)).unwrap();
         let asks = handler(&text, event);
 
@@ -114,7 +115,7 @@ fn changed_command_is_replaced_and_removed() {
 #[test]
 fn reading_tools_call_the_hook_for_its_fence() {
     for (client, event, reader) in
-        [(CLIENT, "PreToolUse", "Read|Grep|Glob"), (HookClient::Gemini, "BeforeTool", "read_file")]
+        [(CLIENT, "PreToolUse", "Read|Grep|Glob"), (&GEMINI_HOOK, "BeforeTool", "read_file")]
     {
         let text = settings(client, "").with(&block(client)).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
@@ -135,7 +136,7 @@ fn unreadable_settings_are_refused_with_their_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("settings.json");
     fs::write(&path, "{\n  // my model\n  \"model\": \"x\"\n}").unwrap();
-    let error = Settings::read(&path, HookClient::Gemini).unwrap_err().to_string();
+    let error = Settings::read(&path, &GEMINI_HOOK).unwrap_err().to_string();
     assert!(error.contains("line 2") && error.contains("nothing was written"), "{error}");
 
     for odd in ["[]", "{\"hooks\":[]}", "{\"hooks\":{\"PreToolUse\":{}}}", "{\"hooks\":{},\"hooks\":{}}"] {
@@ -156,18 +157,18 @@ fn settings_path_follows_the_clients_variables() {
             let known = set.iter().find(|(known, _)| *known == name);
             known.map(|(_, value)| PathBuf::from(value))
         };
-        path(client, scope, Path::new("/w"), env).map(|path| path.display().to_string())
+        path(client, scope, Path::new("/w"), &env).map(|path| path.display().to_string())
     };
     let home = ("HOME", "/h");
 
     assert_eq!(at(CLIENT, Scope::User, &[home]).unwrap(), "/h/.claude/settings.json");
     assert_eq!(at(CLIENT, Scope::User, &[home, ("CLAUDE_CONFIG_DIR", "/c")]).unwrap(), "/c/settings.json");
     assert_eq!(at(CLIENT, Scope::Project, &[home]).unwrap(), "/w/.claude/settings.json");
-    assert_eq!(at(HookClient::Codex, Scope::User, &[home]).unwrap(), "/h/.codex/hooks.json");
-    assert_eq!(at(HookClient::Codex, Scope::User, &[("CODEX_HOME", "/c")]).unwrap(), "/c/hooks.json");
-    assert!(at(HookClient::Codex, Scope::Project, &[home]).is_err());
-    assert_eq!(at(HookClient::Gemini, Scope::User, &[home]).unwrap(), "/h/.gemini/settings.json");
-    assert_eq!(at(HookClient::Gemini, Scope::Project, &[home]).unwrap(), "/w/.gemini/settings.json");
+    assert_eq!(at(&CODEX_HOOK, Scope::User, &[home]).unwrap(), "/h/.codex/hooks.json");
+    assert_eq!(at(&CODEX_HOOK, Scope::User, &[("CODEX_HOME", "/c")]).unwrap(), "/c/hooks.json");
+    assert!(at(&CODEX_HOOK, Scope::Project, &[home]).is_err());
+    assert_eq!(at(&GEMINI_HOOK, Scope::User, &[home]).unwrap(), "/h/.gemini/settings.json");
+    assert_eq!(at(&GEMINI_HOOK, Scope::Project, &[home]).unwrap(), "/w/.gemini/settings.json");
     assert!(matches!(at(CLIENT, Scope::User, &[]), Err(SettingsError::NoHome)));
 }
 

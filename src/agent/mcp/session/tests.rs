@@ -78,7 +78,7 @@ impl Harness {
         let short = |effect| match effect {
             Effect::ToClient(line) => format!("client {}", said(line)),
             Effect::ToServer(line) => format!("server {}", said(line)),
-            Effect::Ask { ticket, agent, session, call, limit } => {
+            Effect::Ask(ticket, Asked { agent, session, call, limit }) => {
                 let limit = if limit == Duration::MAX { 0 } else { limit.as_secs() };
                 let input = call.input.get();
                 format!("ask {ticket} {agent}/{session}/{} {} {input} {limit}", call.id, call.tool)

@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::McpClient;
 use crate::agent::client_files;
+use crate::agent::clients::{Client, Servers};
 use crate::agent::mcp::answers::RESULT_TOOL;
 use crate::domain::json::{self, Member};
 
@@ -43,22 +43,22 @@ pub(super) struct Entry {
 impl Entry {
     /// Finds the server `name` in the table below `keys`. An error describes invalid text.
     pub(super) fn find(
-        client: McpClient,
+        client: &Client,
         text: &str,
         keys: &[String],
         name: &str,
     ) -> Result<Option<Self>, String> {
-        if client == McpClient::Codex {
+        if client.servers == Servers::Toml {
             return in_toml(text, name);
         }
         if text.trim().is_empty() {
             return Ok(None);
         }
-        let is_commented = !matches!(client, McpClient::ClaudeCode);
+        let is_commented = !matches!(client.servers, Servers::Json { has_comments: false, .. });
         let plain = if is_commented { client_files::plain_json(text) } else { text.to_owned() };
         let text = plain.as_str();
         if let Err(error) = json::Scanner::new(text).check() {
-            return Err(format!("{error}; {} cannot read it either", client.title()));
+            return Err(format!("{error}; {} cannot read it either", client.title));
         }
         let mut span = 0..text.len();
         for key in keys.iter().map(String::as_str).chain([name]) {
@@ -67,7 +67,7 @@ impl Entry {
                 None => return Ok(None),
             }
         }
-        Ok(Some(in_json(client, text, &span)))
+        Ok(Some(in_json(client.servers, text, &span)))
     }
 
     /// Returns how many words belong to placet, `None` if the server is not wrapped.
@@ -197,26 +197,30 @@ fn below(text: &str, span: &Range<usize>, key: &str) -> Option<Range<usize>> {
     Some(span.start + found.span.start..span.start + found.span.end)
 }
 
-fn in_json(client: McpClient, text: &str, span: &Range<usize>) -> Entry {
+fn in_json(servers: Servers, text: &str, span: &Range<usize>) -> Entry {
     let string = |at: &Range<usize>| {
         let raw = text.get(at.clone())?;
         raw.starts_with('"').then(|| json::decode(raw).text.into_owned())
     };
-    let is_opencode = client == McpClient::Opencode;
-    let command = below(text, span, "command").filter(|at| !is_opencode && string(at).is_some());
-    let list = below(text, span, if is_opencode { "command" } else { "args" });
+    let excluded = match servers {
+        Servers::Json { excluded, .. } => excluded,
+        Servers::Toml | Servers::JsonList => None,
+    };
+    let is_list = servers == Servers::JsonList;
+    let command = below(text, span, "command").filter(|at| !is_list && string(at).is_some());
+    let list = below(text, span, if is_list { "command" } else { "args" });
+    let elements_of = |list: &Range<usize>| client_files::elements(text, list).unwrap_or_default();
     let raw = |at: &Range<usize>| text.get(at.clone()).unwrap_or_default();
-    let is_list = |at: &Range<usize>| raw(at).starts_with('[') || raw(at) == "null" && !is_opencode;
-    let elements = list.as_ref().map(|list| elements(text, list)).unwrap_or_default();
+    let is_words = |at: &Range<usize>| raw(at).starts_with('[') || raw(at) == "null" && !is_list;
+    let elements = list.as_ref().map(elements_of).unwrap_or_default();
     let all = command.iter().chain(&elements);
     let words: Option<Vec<String>> = all.map(string).collect();
-    let usable = list.as_ref().is_none_or(is_list) && (command.is_some() || is_opencode);
+    let usable = list.as_ref().is_none_or(is_words) && (command.is_some() || is_list);
     let patience = below(text, span, "timeout").filter(|at| raw(at) != "null");
     let patience = patience.map(|at| raw(&at).parse::<f64>().unwrap_or(f64::NAN));
-    let excluded = below(text, span, "excludeTools").filter(|_| client == McpClient::Gemini);
-    let hides = excluded.is_some_and(|list| {
-        self::elements(text, &list).iter().any(|at| string(at).as_deref() == Some(RESULT_TOOL))
-    });
+    let hides = excluded
+        .and_then(|name| below(text, span, name))
+        .is_some_and(|list| elements_of(&list).iter().any(|at| string(at).as_deref() == Some(RESULT_TOOL)));
     let allowed = below(text, span, "includeTools").filter(|at| raw(at).starts_with('['));
     let members: Vec<Member<'_>> = text.get(span.clone()).and_then(json::members).unwrap_or_default();
     let has = |key: &str| members.iter().any(|member| member.key.text == key);
@@ -230,23 +234,13 @@ fn in_json(client: McpClient, text: &str, span: &Range<usize>) -> Entry {
         command,
         list,
         elements,
-        limit: (is_opencode && (is_ours || !has("timeout"))).then_some(limit),
+        limit: (is_list && (is_ours || !has("timeout"))).then_some(limit),
         args: r#","args":"#,
         // placet's limit is longer than any wait.
         patience: patience.filter(|_| !is_ours).map(|millis| millis / 1_000.0),
-        hidden_by: hides.then_some("excludeTools"),
-        allowed: allowed.map(|list| (list.clone(), self::elements(text, &list))),
+        hidden_by: excluded.filter(|_| hides),
+        allowed: allowed.map(|list| (list.clone(), elements_of(&list))),
     }
-}
-
-fn elements(text: &str, list: &Range<usize>) -> Vec<Range<usize>> {
-    let Some(raw) = text.get(list.clone()) else { return Vec::new() };
-    let start = raw.as_ptr() as usize;
-    let place = |element: &str| {
-        let at = list.start + (element.as_ptr() as usize - start);
-        at..at + element.len()
-    };
-    json::elements(raw).unwrap_or_default().into_iter().map(place).collect()
 }
 
 #[derive(Deserialize)]

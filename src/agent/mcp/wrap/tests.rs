@@ -1,4 +1,5 @@
 use super::*;
+use crate::agent::clients::{CLAUDE_CODE, CODEX, GEMINI, OPENCODE};
 
 const PROGRAM: &str = "/opt/placet";
 
@@ -21,24 +22,24 @@ impl Home {
         std::fs::read_to_string(self.0.path().join(path)).unwrap()
     }
 
-    fn find(&self, client: McpClient, name: &str) -> Result<Server, WrapError> {
+    fn find(&self, client: &'static Client, name: &str) -> Result<Server, WrapError> {
         let home = self.0.path();
-        find(client, name, &home.join("work"), |variable| (variable == "HOME").then(|| home.to_owned()))
+        find(client, name, &home.join("work"), &|variable| (variable == "HOME").then(|| home.to_owned()))
     }
 
-    fn wrap(&self, client: McpClient, name: &str) -> Change {
+    fn wrap(&self, client: &'static Client, name: &str) -> Change {
         let change = self.find(client, name).unwrap().wrapped(&[PROGRAM.to_owned()]).unwrap().unwrap();
         change.write().unwrap();
         change
     }
 
-    fn unwrap(&self, client: McpClient, name: &str) {
+    fn unwrap(&self, client: &'static Client, name: &str) {
         self.find(client, name).unwrap().unwrapped().unwrap().unwrap().write().unwrap();
     }
 }
 
 /// Wraps and unwraps a server, which must restore the same bytes.
-fn there_and_back(client: McpClient, path: &str, text: &str, wrapped: &str) {
+fn there_and_back(client: &'static Client, path: &str, text: &str, wrapped: &str) {
     let home = Home::with(path, text);
     home.wrap(client, "fs");
     assert_eq!(home.text(path), wrapped);
@@ -51,7 +52,7 @@ fn there_and_back(client: McpClient, path: &str, text: &str, wrapped: &str) {
 
 #[test]
 fn claude_code_server_is_wrapped_and_unwrapped() {
-    let client = McpClient::ClaudeCode;
+    let client = &CLAUDE_CODE;
     there_and_back(
         client,
         "work/.mcp.json",
@@ -75,7 +76,7 @@ fn claude_code_server_is_wrapped_and_unwrapped() {
 #[test]
 fn gemini_server_is_wrapped_and_unwrapped() {
     there_and_back(
-        McpClient::Gemini,
+        &GEMINI,
         ".gemini/settings.json",
         r#"{"mcpServers":{"fs":{"command":"srv","args":["a"],"timeout":5000000}}}"#,
         r#"{"mcpServers":{"fs":{"command":"/opt/placet","args":["mcp", "--name", "fs", "--", "srv", "a"],"timeout":5000000}}}"#,
@@ -84,7 +85,7 @@ fn gemini_server_is_wrapped_and_unwrapped() {
 
 #[test]
 fn opencode_server_gets_a_limit() {
-    let client = McpClient::Opencode;
+    let client = &OPENCODE;
     there_and_back(
         client,
         ".config/opencode/opencode.json",
@@ -101,7 +102,7 @@ fn opencode_server_gets_a_limit() {
 
 #[test]
 fn codex_server_keeps_comments_and_gets_a_limit() {
-    let client = McpClient::Codex;
+    let client = &CODEX;
     let path = ".codex/config.toml";
     there_and_back(
         client,
@@ -129,12 +130,12 @@ fn server_wrapped_by_hand_is_unwrapped() {
         r#"{"mcpServers":{"fs":{"command":"placet","args":["mcp", "--wait", "60", "--", "srv", "a"]}}}"#;
     let home = Home::with(".claude.json", wrapped);
 
-    home.unwrap(McpClient::ClaudeCode, "fs");
+    home.unwrap(&CLAUDE_CODE, "fs");
 
     let bare = r#"{"mcpServers":{"fs":{"command":"srv","args":["a"]}}}"#;
     assert_eq!(home.text(".claude.json"), bare);
     home.put(".claude.json", &wrapped.replace(", ", ","));
-    home.unwrap(McpClient::ClaudeCode, "fs");
+    home.unwrap(&CLAUDE_CODE, "fs");
     assert_eq!(home.text(".claude.json"), bare);
 }
 
@@ -142,7 +143,7 @@ fn server_wrapped_by_hand_is_unwrapped() {
 fn name_invalid_at_the_gate_is_replaced() {
     let home = Home::with(".claude.json", r#"{"mcpServers":{"my server":{"command":"srv","args":[]}}}"#);
 
-    let change = home.wrap(McpClient::ClaudeCode, "my server");
+    let change = home.wrap(&CLAUDE_CODE, "my server");
 
     assert_eq!(change.after, ["/opt/placet", "mcp", "--name", "my-server", "--", "srv"]);
     assert_eq!(change.before, ["srv"]);
@@ -153,11 +154,11 @@ fn preferred_settings_file_is_changed() {
     let server = r#"{"mcpServers":{"fs":{"command":"srv","args":[]}}}"#;
     let home = Home::with("work/.mcp.json", server);
     home.put(".claude.json", server);
-    assert!(home.find(McpClient::ClaudeCode, "fs").unwrap().path().ends_with("work/.mcp.json"));
+    assert!(home.find(&CLAUDE_CODE, "fs").unwrap().path().ends_with("work/.mcp.json"));
 
     let work = home.0.path().join("work").display().to_string();
     home.put(".claude.json", &format!(r#"{{"projects":{{"{work}":{server}}}}}"#));
-    assert!(home.find(McpClient::ClaudeCode, "fs").unwrap().path().ends_with(".claude.json"));
+    assert!(home.find(&CLAUDE_CODE, "fs").unwrap().path().ends_with(".claude.json"));
 }
 
 #[test]
@@ -165,7 +166,7 @@ fn server_that_cannot_be_wrapped_says_why() {
     let said = |client, path: &str, text: &str| {
         Home::with(path, text).find(client, "fs").map(|_| ()).unwrap_err().to_string()
     };
-    let claude = |text: &str| said(McpClient::ClaudeCode, ".claude.json", text);
+    let claude = |text: &str| said(&CLAUDE_CODE, ".claude.json", text);
 
     assert!(claude(r#"{"mcpServers":{"fs":{"type":"http","url":"https://x"}}}"#).contains("over HTTP"));
     assert!(claude(r#"{"mcpServers":{"gs":{}}}"#).contains("Claude Code has no MCP server \"fs\" in "));
@@ -175,7 +176,7 @@ fn server_that_cannot_be_wrapped_says_why() {
         let text = format!(r#"{{"mcpServers":{{"fs":{{"command":"srv","args":{args}}}}}}}"#);
         assert!(claude(&text).contains("has no command"), "{args}");
     }
-    let codex = |text: &str| said(McpClient::Codex, ".codex/config.toml", text);
+    let codex = |text: &str| said(&CODEX, ".codex/config.toml", text);
     assert!(codex("[mcp_servers.fs]\nurl = 'https://x'\n").contains("over HTTP"));
     assert!(codex("mcp_servers.fs.command = 'srv'\n").contains("dotted"));
     assert!(codex("[mcp_servers").contains("cannot be read"));
@@ -187,13 +188,13 @@ fn limit_below_the_wait_parks_calls_in_time() {
     let json = |limit: &str| format!(r#"{{"mcpServers":{{"fs":{{"command":"s","timeout":{limit}}}}}}}"#);
     let opencode = r#"{"mcp":{"fs":{"command":["s"],"timeout":600000}}}"#.to_owned();
     for (client, path, text, wait) in [
-        (McpClient::Codex, ".codex/config.toml", codex("tool_timeout_sec = 30"), Some("24")),
-        (McpClient::Codex, ".codex/config.toml", codex("tool_timeout_sec = 2.5"), Some("2")),
-        (McpClient::Codex, ".codex/config.toml", codex("tool_timeout_sec = 300"), None),
-        (McpClient::Codex, ".codex/config.toml", codex(""), None),
-        (McpClient::Gemini, ".gemini/settings.json", json("60000"), Some("48")),
-        (McpClient::Opencode, "work/opencode.json", opencode, Some("480")),
-        (McpClient::ClaudeCode, ".claude.json", json("1e5"), Some("80")),
+        (&CODEX, ".codex/config.toml", codex("tool_timeout_sec = 30"), Some("24")),
+        (&CODEX, ".codex/config.toml", codex("tool_timeout_sec = 2.5"), Some("2")),
+        (&CODEX, ".codex/config.toml", codex("tool_timeout_sec = 300"), None),
+        (&CODEX, ".codex/config.toml", codex(""), None),
+        (&GEMINI, ".gemini/settings.json", json("60000"), Some("48")),
+        (&OPENCODE, "work/opencode.json", opencode, Some("480")),
+        (&CLAUDE_CODE, ".claude.json", json("1e5"), Some("80")),
     ] {
         let home = Home::with(path, &text);
         let after = home.wrap(client, "fs").after;
@@ -203,12 +204,12 @@ fn limit_below_the_wait_parks_calls_in_time() {
         assert_eq!(home.text(path), text);
     }
     let home = Home::with(".claude.json", &json("900"));
-    let server = home.find(McpClient::ClaudeCode, "fs").unwrap();
+    let server = home.find(&CLAUDE_CODE, "fs").unwrap();
     let refused = server.wrapped(&[PROGRAM.to_owned()]).unwrap().unwrap_err().to_string();
     assert!(refused.contains("only 0.9 seconds"), "{refused}");
     for (client, path, text) in [
-        (McpClient::Codex, ".codex/config.toml", codex("tool_timeout_sec = \"60\"")),
-        (McpClient::Gemini, ".gemini/settings.json", json("\"60\"")),
+        (&CODEX, ".codex/config.toml", codex("tool_timeout_sec = \"60\"")),
+        (&GEMINI, ".gemini/settings.json", json("\"60\"")),
     ] {
         let server = Home::with(path, &text).find(client, "fs").unwrap();
         let refused = server.wrapped(&[PROGRAM.to_owned()]).unwrap().unwrap_err().to_string();
@@ -231,10 +232,10 @@ fn list_of_allowed_tools_gets_placet_result() {
         let wrapped = codex(after)
             .replace("'srv'", "\"/opt/placet\"")
             .replace("args = []", "args = [\"mcp\", \"--name\", \"fs\", \"--\", 'srv']");
-        there_and_back(McpClient::Codex, ".codex/config.toml", &codex(before), &wrapped);
+        there_and_back(&CODEX, ".codex/config.toml", &codex(before), &wrapped);
     }
     there_and_back(
-        McpClient::Gemini,
+        &GEMINI,
         ".gemini/settings.json",
         r#"{"mcpServers":{"fs":{"includeTools":["w"],"command":"srv","args":["a"]}}}"#,
         r#"{"mcpServers":{"fs":{"includeTools":["w", "placet_result"],"command":"/opt/placet","args":["mcp", "--name", "fs", "--", "srv", "a"]}}}"#,
@@ -245,7 +246,7 @@ fn list_of_allowed_tools_gets_placet_result() {
 fn tool_hidden_by_opencode_is_reported() {
     let said = |tools: &str| {
         let text = format!(r#"{{"tools":{tools},"mcp":{{"fs":{{"command":["srv"]}}}}}}"#);
-        Home::with("work/opencode.json", &text).find(McpClient::Opencode, "fs").unwrap().hides_result()
+        Home::with("work/opencode.json", &text).find(&OPENCODE, "fs").unwrap().hides_result()
     };
     assert!(said(r#"{"fs_*":false, "fs_write":true}"#).unwrap().contains("fs_placet_result"));
     assert!(said(r#"{"*":false,}"#).is_some());
@@ -260,15 +261,10 @@ fn list_that_hides_placet_result_is_reported() {
     let gemini =
         |tool: &str| format!(r#"{{"mcpServers":{{"fs":{{"command":"s","excludeTools":["w","{tool}"]}}}}}}"#);
     for (client, path, text, list) in [
-        (McpClient::Codex, ".codex/config.toml", codex("placet_result"), Some("`disabled_tools` of \"fs\"")),
-        (McpClient::Codex, ".codex/config.toml", codex("x"), None),
-        (
-            McpClient::Gemini,
-            ".gemini/settings.json",
-            gemini("placet_result"),
-            Some("`excludeTools` of \"fs\""),
-        ),
-        (McpClient::Gemini, ".gemini/settings.json", gemini("x"), None),
+        (&CODEX, ".codex/config.toml", codex("placet_result"), Some("`disabled_tools` of \"fs\"")),
+        (&CODEX, ".codex/config.toml", codex("x"), None),
+        (&GEMINI, ".gemini/settings.json", gemini("placet_result"), Some("`excludeTools` of \"fs\"")),
+        (&GEMINI, ".gemini/settings.json", gemini("x"), None),
     ] {
         let said = Home::with(path, &text).find(client, "fs").unwrap().hides_result();
         assert_eq!(said.is_some(), list.is_some(), "{text}");
@@ -282,30 +278,30 @@ fn comments_and_trailing_commas_are_kept() {
     let wrapped = opencode
         .replace("[ /* é", "[\"/opt/placet\", \"mcp\", \"--name\", \"fs\", \"--\",  /* é")
         .replace("\"srv\", ],", "\"srv\", ],\"timeout\":3600000,");
-    there_and_back(McpClient::Opencode, ".config/opencode/opencode.jsonc", opencode, &wrapped);
+    there_and_back(&OPENCODE, ".config/opencode/opencode.jsonc", opencode, &wrapped);
     let gemini = "{\n  // my theme\n  \"mcpServers\": { \"fs\": { \"command\": \"npx\" /* it */, \"args\": [\"-y\", \".\"], } }\n}\n";
     let wrapped = gemini
         .replace("\"npx\"", "\"/opt/placet\"")
         .replace("[\"-y\"", "[\"mcp\", \"--name\", \"fs\", \"--\", \"npx\", \"-y\"");
-    there_and_back(McpClient::Gemini, ".gemini/settings.json", gemini, &wrapped);
+    there_and_back(&GEMINI, ".gemini/settings.json", gemini, &wrapped);
 }
 
 #[test]
 fn null_in_place_of_arguments_is_replaced() {
     there_and_back(
-        McpClient::ClaudeCode,
+        &CLAUDE_CODE,
         "work/.mcp.json",
         r#"{"mcpServers": {"fs": {"command": "npx", "args": null}}}"#,
         r#"{"mcpServers": {"fs": {"command": "/opt/placet", "args": [ "mcp","--name","fs","--","npx"]}}}"#,
     );
     there_and_back(
-        McpClient::ClaudeCode,
+        &CLAUDE_CODE,
         "work/.mcp.json",
         r#"{"mcpServers":{"fs":{"command":"npx","args":null}}}"#,
         r#"{"mcpServers":{"fs":{"command":"/opt/placet","args":[ "mcp","--name","fs","--","npx"]}}}"#,
     );
     there_and_back(
-        McpClient::Gemini,
+        &GEMINI,
         ".gemini/settings.json",
         r#"{"mcpServers":{"fs":{"args":null,"command":"npx"}}}"#,
         r#"{"mcpServers":{"fs":{"args":[ "mcp","--name","fs","--","npx"],"command":"/opt/placet"}}}"#,

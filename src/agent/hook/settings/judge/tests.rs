@@ -1,9 +1,10 @@
 use super::*;
+use crate::agent::clients::{CLAUDE_CODE_HOOK, CODEX_HOOK, GEMINI_HOOK};
 use crate::agent::hook::settings::{Block, Settings, usual_tools};
 
-const CLAUDE: HookClient = HookClient::ClaudeCode;
+const CLAUDE: &HookClient = &CLAUDE_CODE_HOOK;
 
-fn installed(client: HookClient, changes: &[(&str, &str)]) -> String {
+fn installed(client: &'static HookClient, changes: &[(&str, &str)]) -> String {
     let block = Block {
         client,
         tools: usual_tools(client),
@@ -23,7 +24,7 @@ fn layer(path: &str, text: &str) -> Layer {
 }
 
 /// The findings, one per line, starting with the verdict.
-fn judged(client: HookClient, layers: &[(&str, &str)]) -> String {
+fn judged(client: &'static HookClient, layers: &[(&str, &str)]) -> String {
     let layers: Vec<_> = layers.iter().map(|(path, text)| layer(path, text)).collect();
     let (checks, _) = judge(client, &layers);
     checks.iter().map(|check| format!("{:?} {}", check.verdict, check.found)).collect::<Vec<_>>().join("\n")
@@ -33,15 +34,15 @@ fn judged(client: HookClient, layers: &[(&str, &str)]) -> String {
 fn installed_hook_is_good_in_every_client() {
     for (client, asked) in [
         (CLAUDE, "Bash, Edit, Write, NotebookEdit, MCP tools; it runs WebFetch, WebSearch, Agent without"),
-        (HookClient::Codex, "Bash, apply_patch, MCP tools; it runs web_search without"),
-        (HookClient::Gemini, "run_shell_command, replace, write_file, MCP tools; it runs web_fetch"),
+        (&CODEX_HOOK, "Bash, apply_patch, MCP tools; it runs web_search without"),
+        (&GEMINI_HOOK, "run_shell_command, replace, write_file, MCP tools; it runs web_fetch"),
     ] {
         let said = judged(client, &[("user.json", &installed(client, &[]))]);
         assert!(said.starts_with("Good ") && said.contains(asked) && said.lines().count() == 1, "{said}");
         assert_eq!(judged(client, &[("user.json", "{}"), ("project.json", "")]), "");
     }
-    let commented = installed(HookClient::Gemini, &[("{\n", "{ // mine\n")]);
-    assert!(judged(HookClient::Gemini, &[("user.json", &commented)]).starts_with("Good "));
+    let commented = installed(&GEMINI_HOOK, &[("{\n", "{ // mine\n")]);
+    assert!(judged(&GEMINI_HOOK, &[("user.json", &commented)]).starts_with("Good "));
 }
 
 #[test]
@@ -62,14 +63,14 @@ fn switched_off_hook_is_bad() {
         assert!(!bad(CLAUDE, &[("user.json", &on(CLAUDE)), ("project.json", only)]), "{only}");
     }
     for config in ["[features]\nhooks = false\n", "features.codex_hooks = false\n"] {
-        assert!(bad(HookClient::Codex, &[("hooks.json", &on(HookClient::Codex)), ("config.toml", config)]));
+        assert!(bad(&CODEX_HOOK, &[("hooks.json", &on(&CODEX_HOOK)), ("config.toml", config)]));
     }
-    let gemini = on(HookClient::Gemini);
+    let gemini = on(&GEMINI_HOOK);
     let command: Value = serde_json::from_str(&gemini).unwrap();
     let command = &command["hooks"]["BeforeTool"][0]["hooks"][0]["command"];
     let listed = format!(r#"{{"hooksConfig":{{"disabled":[{command}]}}}}"#);
     for other in [r#"{"hooksConfig":{"enabled":false}}"#, &listed] {
-        assert!(bad(HookClient::Gemini, &[("user.json", &gemini), ("project.json", other)]), "{other}");
+        assert!(bad(&GEMINI_HOOK, &[("user.json", &gemini), ("project.json", other)]), "{other}");
     }
 }
 
@@ -124,8 +125,8 @@ fn hook_that_cannot_block_is_bad() {
         let (_, run) = judge(CLAUDE, &[layer("user.json", &text)]);
         assert!(why != "not placet followed by" || run.is_empty(), "doctor would run {run:?}");
     }
-    let quick = installed(HookClient::Gemini, &[("\"timeout\": 3300000", "\"timeout\": 3300")]);
-    assert!(judged(HookClient::Gemini, &[("user.json", &quick)]).contains("after 3.3 s"));
+    let quick = installed(&GEMINI_HOOK, &[("\"timeout\": 3300000", "\"timeout\": 3300")]);
+    assert!(judged(&GEMINI_HOOK, &[("user.json", &quick)]).contains("after 3.3 s"));
 }
 
 #[test]
@@ -148,11 +149,11 @@ fn hook_that_its_client_skips_is_bad() {
     }
     let highest = installed(CLAUDE, &[(limit, "\"timeout\": 2147483")]);
     assert!(judged(CLAUDE, &[("user.json", &highest)]).starts_with("Good "));
-    let gemini = |to| installed(HookClient::Gemini, &[("\"timeout\": 3300000", to)]);
+    let gemini = |to| installed(&GEMINI_HOOK, &[("\"timeout\": 3300000", to)]);
     let highest = gemini("\"timeout\": 2147483647");
-    assert!(judged(HookClient::Gemini, &[("user.json", &highest)]).starts_with("Good "));
+    assert!(judged(&GEMINI_HOOK, &[("user.json", &highest)]).starts_with("Good "));
     let longer = gemini("\"timeout\": 2147483648");
-    assert!(judged(HookClient::Gemini, &[("user.json", &longer)]).contains("Bad "));
+    assert!(judged(&GEMINI_HOOK, &[("user.json", &longer)]).contains("Bad "));
     let report = installed(CLAUDE, &[("\"timeout\": 360", "\"shell\": \"bash\", \"timeout\": 360")]);
     assert!(judged(CLAUDE, &[("user.json", &report)]).contains("has \"shell\""), "also in a reporting hook");
 }
@@ -274,7 +275,7 @@ fn matchers_fit_as_in_each_client() {
         ("Edit|Bash", true, true, true),
         ("^(?!Edit)", true, true, true),
     ] {
-        let all = [CLAUDE, HookClient::Codex, HookClient::Gemini].map(|client| fits(client, matcher, "Bash"));
+        let all = [CLAUDE, &CODEX_HOOK, &GEMINI_HOOK].map(|client| fits(client, matcher, "Bash"));
         assert_eq!(all, [claude, codex, gemini], "{matcher}");
     }
     assert!(fits(CLAUDE, "Edit, Bash", "Bash") && !fits(CLAUDE, "mcp__fs", "mcp__fs__write"));
