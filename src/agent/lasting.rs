@@ -42,7 +42,8 @@ pub fn lasting(program: &Path, search: &OsStr) -> Result<PathBuf, String> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;

@@ -6,8 +6,8 @@ use super::tidy::{Source, code, report, sources};
 
 /// Rooms without import circles.
 const ROOMS: &[&str] = &[
-    "cli", "config", "contract", "domain", "fault", "fuzz", "gate", "inbox", "journal", "net", "private",
-    "program", "schema", "sources", "sqlite", "start", "text", "tui",
+    "agent", "cli", "config", "contract", "domain", "fault", "fuzz", "gate", "inbox", "journal", "net",
+    "private", "program", "schema", "sources", "sqlite", "start", "text", "tui",
 ];
 
 /// Path of a module or item from the crate root.
