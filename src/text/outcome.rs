@@ -40,19 +40,15 @@ pub fn reason(outcome: &Outcome, by: Option<Shown>) -> Option<Shown> {
 /// Says what happened to an action instead of a decision, and who did it: `rejected by lee`, `already executed`, `expired`. Without a
 /// name it may have been this reviewer, earlier or elsewhere.
 pub fn skipped(status: Option<&Status>, by: Option<Shown>) -> Shown {
+    let ours = |words: &str| Shown::ours(words);
+    let (before, after) = by_whom(status);
     match (status, by) {
         (Some(status), Some(by)) => {
-            let (before, after) = by_whom(Some(status));
-            status_word(status)
-                .followed_by(Shown::ours(before))
-                .followed_by(by)
-                .followed_by(Shown::ours(after))
+            status_word(status).followed_by(ours(before)).followed_by(by).followed_by(ours(after))
         }
-        (None, Some(by)) => Shown::ours("decided by ").followed_by(by),
-        (None, None) => Shown::ours("no longer in the source"),
-        (Some(status), None) if is_decided(status) => {
-            Shown::ours("already ").followed_by(status_word(status))
-        }
+        (None, Some(by)) => ours("decided by ").followed_by(by),
+        (None, None) => ours("no longer in the source"),
+        (Some(status), None) if is_decided(status) => ours("already ").followed_by(status_word(status)),
         (Some(status), None) => status_word(status),
     }
 }

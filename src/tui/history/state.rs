@@ -125,14 +125,10 @@ impl ViewKind {
     }
 
     pub fn ask(self) -> PageRequest {
-        match self {
-            Self::Mine => PageRequest::Decided { skip: 0 },
-            _ => PageRequest::Listed {
-                statuses: self.statuses(),
-                next: None,
-                then_ours: self == Self::Decided,
-            },
+        if self == Self::Mine {
+            return PageRequest::Decided { skip: 0 };
         }
+        PageRequest::Listed { statuses: self.statuses(), next: None, then_ours: self == Self::Decided }
     }
 
     /// Returns true if the rows can have different statuses.
