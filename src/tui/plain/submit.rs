@@ -227,17 +227,12 @@ pub(crate) fn report_lines(model: &Model, sheet: &ReportSheet) -> Vec<String> {
 
 /// Returns a sentence for a decision that was not accepted as requested.
 fn trouble(model: &Model, line: &ReportLine) -> Option<String> {
-    let title = foreign(&line.title);
-    match &line.outcome {
+    let (title, outcome) = (foreign(&line.title), &line.outcome);
+    let reason = text::reason(outcome, model.people.who(&line.key, outcome.by()))?.plain();
+    match outcome {
         Outcome::Approved | Outcome::Rejected | Outcome::Accepted => None,
-        Outcome::PartlyApproved { given, needed } => {
-            Some(words::accepted(&title, &text::partly_approved(*given, *needed)))
-        }
-        Outcome::Skipped { status, by } => {
-            let by = model.people.who(&line.key, by.as_ref());
-            let why = text::skipped(status.as_ref(), by).plain();
-            Some(format!("Skipped: {title}. {}", sentences::sentence(&why)))
-        }
+        Outcome::PartlyApproved { .. } => Some(words::accepted(&title, &reason)),
+        Outcome::Skipped { .. } => Some(format!("Skipped: {title}. {}", sentences::sentence(&reason))),
         Outcome::Failed { why } => Some(words::failed(&title, &sentences::sentence(&foreign(why)))),
         Outcome::Unknown { why } => Some(words::lost(&title, &sentences::sentence(&foreign(why)))),
     }
