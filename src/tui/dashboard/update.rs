@@ -327,7 +327,7 @@ fn event(model: &mut Model, happening: &Happening) {
         K::Arrived { count: 1, first, .. } => action(model, &first.key, None),
         K::Arrived { queue, .. } => narrow(model, Filter::of_queue(&happening.source, queue)),
         K::Decided { status, about, .. } | K::Ended { status, about } => {
-            action(model, &about.key, list_of(status))
+            action(model, &about.key, list_of(status));
         }
         K::Left { status, about } => {
             let list = status.as_ref().map_or(Some(ViewKind::Expired), list_of);
