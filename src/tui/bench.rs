@@ -23,7 +23,6 @@ use crate::tui::core::router::update;
 use crate::tui::core::settings::{SessionInfo, Settings};
 use crate::tui::dashboard::state::StartView;
 use crate::tui::decide::state::Guard;
-use crate::tui::decide::update::is_busy;
 use crate::tui::preview::page::colours::{Lex, lex};
 use crate::tui::queue::filter_state::Triage;
 
@@ -164,9 +163,9 @@ impl List {
     fn is_busy(&self) -> bool {
         let model = &self.model;
         model.list.filtering.scan.is_some()
-            || model.queue.is_sorting()
-            || model.queue.is_regrouping()
-            || is_busy(model)
+            || model.list.sorting.is_some()
+            || model.list.regrouping.is_some()
+            || model.decide.job.is_some()
     }
 
     pub fn read(&mut self, input: &str, highlight: bool) {

@@ -137,7 +137,8 @@ fn counting_down(model: &Model, held: &Held, pen: &mut Pen<'_>) {
 
 fn saved(model: &Model) -> (String, Style) {
     let staged = model.decide.tally.total().total() > 0;
-    match (&model.screen.saved.failed, model.screen.saved.open, model.screen.saved.last) {
+    let open = model.screen.saved.open + usize::from(model.decide.is_changing());
+    match (&model.screen.saved.failed, open, model.screen.saved.last) {
         (Some(why), ..) => (format!("NOT SAVED: {why} "), theme::BAD),
         (None, 1.., _) => ("saving ".to_owned(), theme::DIM),
         (None, 0, Some(_)) if staged => ("saved ".to_owned(), theme::DIM),

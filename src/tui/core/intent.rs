@@ -5,8 +5,8 @@ use crate::journal::EditText;
 use crate::tui::chrome::words;
 use crate::tui::decide::reason::commented;
 use crate::tui::decide::stage;
-use crate::tui::decide::state::{Guard, Then, Wanted};
-use crate::tui::decide::update::{approval, finish_all, ready, spare, stage_then};
+use crate::tui::decide::state::{DraftJob, FollowUp, Guard, Targets};
+use crate::tui::decide::update::{approval, ready, skip_with_text};
 use crate::tui::edit::bulk;
 use crate::tui::preview;
 use crate::tui::preview::page::made::Tab;
@@ -15,6 +15,7 @@ use crate::tui::snooze;
 use crate::tui::submit::{resolve_unknown, review};
 
 use super::dispatch::seeing;
+use super::job::Job as _;
 use super::model::Model;
 use super::msg::Intent;
 
@@ -39,7 +40,7 @@ pub(crate) fn given(model: &mut Model, given: Intent) {
         Intent::ResolveUnknown { finding, reason } => resolve_unknown::given(model, finding, reason),
     }
     // The result of one line is printed before the next is read, so steps are not deferred.
-    finish_all(model);
+    DraftJob::finish(model);
 }
 
 fn go(model: &mut Model, key: &ActionKey) {
@@ -67,9 +68,9 @@ fn decide(model: &mut Model, decision: impl Fn(&Model, &ActionKey) -> Result<Dec
             }
         }
     }
-    let spared = spare(model, &mut wanted);
-    let (wanted, moment) = (Wanted::Each(wanted.into_iter()), stage::moment(model));
-    stage_then(model, wanted, Then { spared, moves_on: true, ..Then::default() }, moment);
+    let skipped = skip_with_text(model, &mut wanted);
+    let follow_up = FollowUp { skipped, moves_on: true, ..FollowUp::default() };
+    stage::begin(model, Targets::Each(wanted.into_iter()), follow_up);
 }
 
 fn approve(model: &mut Model, comment: Option<&str>) {

@@ -4,6 +4,7 @@ pub(crate) mod command;
 pub(crate) mod dispatch;
 pub(crate) mod draw;
 pub(crate) mod intent;
+pub(crate) mod job;
 pub(crate) mod keymap;
 pub(crate) mod layout;
 pub(crate) mod modal;

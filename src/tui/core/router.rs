@@ -12,10 +12,13 @@ use crate::tui::chrome::state::{Overlay, Tone};
 use crate::tui::chrome::words;
 use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::dashboard::state::StartView;
-use crate::tui::decide::state::WaitingKey;
+use crate::tui::decide::state::{DraftJob, WaitingKey};
 use crate::tui::decide::{confirm_guard, reason, stage, take_back};
 use crate::tui::edit::form::EditField;
+use crate::tui::queue::filter_state::Scan;
+use crate::tui::queue::groups::Regrouping;
 use crate::tui::queue::list::SourceState;
+use crate::tui::queue::sort::Sorting;
 use crate::tui::queue::{filter, saved_filters, sync};
 use crate::tui::submit::{hold, report, resolve_unknown, review};
 use crate::tui::{claims, dashboard, decide, edit, history, people, preview, queue, snooze};
@@ -23,6 +26,7 @@ use crate::tui::{claims, dashboard, decide, edit, history, people, preview, queu
 use super::command::{Command, KeyContext};
 use super::dispatch::{run, seeing};
 use super::intent;
+use super::job::Job as _;
 use super::keymap::{Chord, Lookup, is_foreign, short};
 use super::modal::Modal;
 use super::model::Model;
@@ -40,7 +44,7 @@ pub(crate) fn start(model: &mut Model) -> Vec<Effect> {
 
 /// Ends the inbox: saves what was typed and recalls a held submission.
 pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
-    decide::update::finish_all(model);
+    DraftJob::finish(model);
     hold::recall(model);
     model.screen.leaving = true;
     leave::close_form(model);
@@ -68,8 +72,8 @@ pub(crate) fn handle(model: &mut Model, msg: Msg) {
     let moves = matches!(msg.what, What::Key(_) | What::Escaped(_) | What::Intent(_) | What::Mouse(_))
         || waited(model);
     let stood = if moves { model.queue.cursor().cloned() } else { None };
-    if decide::update::is_busy(model) && !leaves_the_draft_alone(model, &msg.what) {
-        decide::update::finish_all(model);
+    if model.decide.job.is_some() && !leaves_the_draft_alone(model, &msg.what) {
+        DraftJob::finish(model);
     }
     preview::update::time_passed(model, &msg.what);
     preview::update::pass(model);
@@ -259,13 +263,13 @@ fn drawn(model: &mut Model, sheet: SheetLines) {
     preview::update::note_on_screen(model, false);
 }
 
-/// Continues work that was split to let keys through.
+/// Continues the jobs that let keys through.
 fn wake(model: &mut Model) {
     hold::look(model);
-    decide::update::go_on(model);
-    queue::update::go_on_sorting(model);
-    queue::update::go_on_grouping(model);
-    filter::search(model);
+    DraftJob::resume(model);
+    Sorting::resume(model);
+    Regrouping::resume(model);
+    Scan::resume(model);
 }
 
 /// Keys close to a paste belong to it: its first or last characters may have been read apart.
@@ -354,8 +358,8 @@ fn let_through(model: &mut Model) {
     let mut keys = std::mem::take(&mut model.decide.waiting).into_iter().peekable();
     while let Some(waiting) = keys.next() {
         let now = std::mem::replace(&mut model.now, waiting.at);
-        if decide::update::is_busy(model) && !key_leaves_it_alone(model, waiting.key) {
-            decide::update::finish_all(model);
+        if model.decide.job.is_some() && !key_leaves_it_alone(model, waiting.key) {
+            DraftJob::finish(model);
         }
         // A key followed by another at once confirms nothing.
         model.decide.guard.waited(waiting.hasty || keys.peek().is_some());

@@ -295,8 +295,7 @@ pub(crate) fn open_row(model: &mut Model) {
 fn narrow(model: &mut Model, filter: Filter) {
     close(model);
     sync::take_in(model);
-    model.list.filtering.begin(filter, false, &model.queue, model.now);
-    filter::search(model);
+    filter::show(model, Some(filter));
     let keys = &model.settings.keymap;
     let (watch, all) = (keys.key(Command::Watch), keys.key(Command::Back));
     model.say(words::only_these(&all, &watch));

@@ -1,6 +1,7 @@
 //! Deciding: approve, reject, their guards, staging, and the reason or comment of a decision.
 
 pub(crate) mod confirm_guard;
+mod job;
 pub(crate) mod lock;
 pub(crate) mod reason;
 pub(crate) mod stage;

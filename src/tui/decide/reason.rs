@@ -20,8 +20,8 @@ use crate::tui::decide::words;
 use crate::tui::edit::view::{area_of, title};
 use crate::tui::queue::slots::Slot;
 
-use super::state::{Then, Wanted};
-use super::update::{approval, clear_targets, kind, ready, say_why_not, spare, stage_but_spare, stage_then};
+use super::state::{FollowUp, Targets};
+use super::update::{approval, begin_skipping, clear_targets, kind, ready, say_why_not, skip_with_text};
 use super::{stage, turns, update};
 
 pub(crate) fn open(model: &mut Model, says: DecisionKind) {
@@ -189,9 +189,9 @@ pub(crate) fn accept(model: &mut Model) {
     }
     // A comment on actions that were decided before does not move the cursor.
     let decided = says.approves() && wanted.iter().all(|(key, _)| model.decide.draft.get(key).is_some());
-    let spared = if for_marks { spare(model, &mut wanted) } else { 0 };
-    let (wanted, moment) = (Wanted::Each(wanted.into_iter()), stage::moment(model));
-    stage_then(model, wanted, Then { spared, moves_on: !decided, ..Then::default() }, moment);
+    let skipped = if for_marks { skip_with_text(model, &mut wanted) } else { 0 };
+    let follow_up = FollowUp { skipped, moves_on: !decided, ..FollowUp::default() };
+    stage::begin(model, Targets::Each(wanted.into_iter()), follow_up);
 }
 
 pub(crate) fn commented(model: &Model, key: &ActionKey, comment: Option<String>) -> Result<Decision, String> {
@@ -250,7 +250,7 @@ pub(crate) fn exclude(model: &mut Model) {
     }
     // The last reason typed is used again, even if the exclusion was toggled meanwhile.
     let moment = stage::moment(model);
-    stage_but_spare(model, Wanted::Excluded(targets.into_iter()), true, moment);
+    begin_skipping(model, Targets::Exclude(targets.into_iter()), true, moment);
 }
 
 /// Number of configured reasons listed; Tab inserts the others, too.

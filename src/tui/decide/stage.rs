@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::domain::{
-    ActionKey, Change, Decision, DecisionKind, OpenStep, Seen, SourceName, Staged, Status, Step, Untrusted,
-    json, merge,
+    ActionKey, Decision, DecisionKind, OpenStep, Seen, SourceName, Staged, Status, Step, Untrusted, json,
+    merge,
 };
 use crate::inbox::Problem;
 use crate::journal::{EditText, Restored, Write};
@@ -13,76 +13,38 @@ use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
+use crate::tui::core::job::Job as _;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::decide::words;
-use crate::tui::preview::page::line::listed;
 use crate::tui::preview::page::made::Cached;
 use crate::tui::queue::counts::StagedTotals;
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::submit::hold;
 
-use super::state::{Bulk, Moment, Staging, Wanted, Way};
-use super::{confirm_guard, take_back, turns};
+use super::state::{DraftJob, FollowUp, Moment, Staging, Targets};
+use super::{confirm_guard, take_back};
 
 /// Stages decisions (`Some`) or clears them (`None`) as one step, bound to the content that was on screen.
-pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)>) {
-    let moment = moment(model);
-    begin(model, Wanted::Each(wanted.into_iter()), moment);
-    finish(model);
+pub(crate) fn stage(model: &mut Model, decisions: Vec<(ActionKey, Option<Decision>)>) {
+    begin(model, Targets::Each(decisions.into_iter()), FollowUp::default());
+    DraftJob::finish(model);
 }
 
-/// Begins a step; [`stretch`] continues it.
-pub(crate) fn begin(model: &mut Model, wanted: Wanted, moment: Moment) {
-    finish(model);
+/// Begins a step with the targets of a key that was just pressed.
+pub(crate) fn begin(model: &mut Model, targets: Targets, follow_up: FollowUp) {
+    let moment = moment(model);
+    begin_at(model, moment, targets, follow_up);
+}
+
+pub(crate) fn begin_at(model: &mut Model, moment: Moment, targets: Targets, follow_up: FollowUp) {
+    DraftJob::finish(model);
     if is_too_early(model) {
         return;
     }
-    model.decide.draft.reserve(wanted.len());
-    let staging = Staging { wanted, step: OpenStep::default(), moment };
-    model.decide.bulk = Some(Bulk { way: Way::Stage(staging), in_stretches: false });
-}
-
-/// Processes up to `most` changes of the current step. Returns true when it is complete.
-pub(crate) fn stretch(model: &mut Model, most: usize) -> bool {
-    let Some(mut bulk) = model.decide.bulk.take() else { return true };
-    let is_over = match &mut bulk.way {
-        Way::Stage(staging) => {
-            put_some(model, staging, most);
-            staging.wanted.len() == 0
-        }
-        Way::Undo { step, left } => {
-            let from = left.saturating_sub(most);
-            let changes = step.changes.get(from..*left).unwrap_or_default();
-            model.decide.draft.put_before(changes);
-            model.decide.tally.undone(changes);
-            *left = from;
-            from == 0
-        }
-        Way::Redo { step, done } => {
-            let to = done.saturating_add(most).min(step.changes.len());
-            let changes = step.changes.get(*done..to).unwrap_or_default();
-            model.decide.draft.put_after(changes);
-            model.decide.tally.done(changes);
-            *done = to;
-            to == step.changes.len()
-        }
-    };
-    model.screen.dirty = true;
-    if is_over {
-        taken(model, bulk);
-    } else {
-        if !std::mem::replace(&mut bulk.in_stretches, true) {
-            model.screen.saved.open += 1;
-        }
-        model.decide.bulk = Some(bulk);
-    }
-    is_over
-}
-
-/// Completes the current step, before the draft is read or changed otherwise.
-pub(crate) fn finish(model: &mut Model) {
-    stretch(model, usize::MAX);
+    model.decide.draft.reserve(targets.len());
+    let step = OpenStep::default();
+    DraftJob::Stage(Staging { targets, step, moment, follow_up }).start(model);
 }
 
 /// Records the present time and the contents that were on screen so far.
@@ -97,83 +59,16 @@ pub(crate) fn moment(model: &Model) -> Moment {
     Moment { at: model.now, opened }
 }
 
-fn put_some(model: &mut Model, staging: &mut Staging, most: usize) {
-    let Staging { wanted, step, moment: Moment { at, opened, .. } } = staging;
-    let Model { queue, reader, decide, .. } = model;
-    let before = step.changes().len();
-    for _ in 0..most.min(wanted.len()) {
-        let Some((key, decision)) = decide.next_of(wanted) else { break };
-        let Some(slot) = queue.get(&key) else { continue };
-        let seen = opened.get(&key);
-        let digest = seen.map(|cached| cached.digest);
-        let terms = seen.and_then(|cached| cached.action.terms);
-        if let Some(cached) = seen.filter(|_| decision.is_some()) {
-            reader.contents.staged(&key, cached);
-        }
-        let staged =
-            decision.map(|decision| Staged { decision, batch: slot.entry.batch(), digest, terms, at: *at });
-        decide.draft.put(step, key, staged);
-    }
-    decide.tally.done(step.changes().get(before..).unwrap_or_default());
-}
-
-fn taken(model: &mut Model, bulk: Bulk) {
-    let write = match bulk.way {
-        Way::Stage(Staging { step, .. }) => {
-            let Some(step) = model.decide.draft.end(step) else {
-                model.screen.saved.open =
-                    model.screen.saved.open.saturating_sub(usize::from(bulk.in_stretches));
-                return;
-            };
-            say_staged(model, &step);
-            let position = model.decide.draft.position();
-            Write::Step { position, step }
-        }
-        Way::Undo { step, .. } => {
-            model.decide.draft.step_back();
-            let changed = step.changes.len();
-            model.say(if changed == 1 { "undone".to_owned() } else { words::undone(changed) });
-            Write::Position(model.decide.draft.position())
-        }
-        Way::Redo { step, .. } => {
-            model.decide.draft.step_on();
-            let changed = step.changes.len();
-            model.say(if changed == 1 { "redone".to_owned() } else { words::redone(changed) });
-            Write::Position(model.decide.draft.position())
-        }
-    };
-    if bulk.in_stretches {
-        model.screen.saved.open = model.screen.saved.open.saturating_sub(1);
-    }
-    save(model, vec![write]);
-}
-
-fn say_staged(model: &mut Model, step: &Step) {
-    model.submit.sent_line = false;
-    // Earlier messages are outdated. A failing journal is reported elsewhere.
-    if model.screen.message.as_ref().is_some_and(|said| said.tone == Tone::Bad || said.at < model.now) {
-        model.screen.message = None;
-    }
-    let turn = turns::words(model, step);
-    let parts = parts(model, step, turn.is_some());
-    let turn: Vec<Shown> = turn.map(Shown::ours).into_iter().collect();
-    if !turn.is_empty() || !parts.is_empty() {
-        let between = if turn.is_empty() || parts.is_empty() { "" } else { "; " };
-        model.tell(Tone::Plain, [turn, vec![Shown::ours(between)], parts].concat());
-    }
-}
-
 /// Clears all decisions that are not being sent, as one step, including those on actions that are not listed.
 pub(crate) fn clear_unsent(model: &mut Model) {
-    finish(model);
+    DraftJob::finish(model);
     let sending = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
     let keys = model.decide.draft.iter().map(|(key, _)| key).filter(|key| !sending(key));
     let mut cleared: Vec<(ActionKey, Option<Staged>)> = keys.map(|key| (key.clone(), None)).collect();
     cleared.sort_by(|(a, _), (b, _)| a.cmp(b));
     let Some(step) = model.decide.draft.stage(cleared) else { return };
     model.decide.tally.done(&step.changes);
-    let position = model.decide.draft.position();
-    save(model, vec![Write::Step { position, step }]);
+    save_step(model, step);
 }
 
 /// Returns true, with a warning, before the journal was read: a step would replace the ones still to come.
@@ -188,7 +83,7 @@ pub(crate) fn undo(model: &mut Model) {
     if hold::recall(model) || is_too_early(model) || confirm_guard::is_burst(model) {
         return;
     }
-    finish(model);
+    DraftJob::finish(model);
     let Some(step) = model.decide.draft.last().cloned() else {
         match take_back::here(model) {
             Some(_) => {
@@ -201,19 +96,7 @@ pub(crate) fn undo(model: &mut Model) {
     };
     show(model, step.changes.first().map(|change| &change.key));
     let left = step.changes.len();
-    model.decide.bulk = Some(Bulk { way: Way::Undo { step, left }, in_stretches: false });
-    first_stretch(model);
-}
-
-/// Decisions processed at once: a few milliseconds.
-pub(crate) const STRETCH: usize = 5_000;
-const FIRST: usize = 1_000;
-
-/// Processes the first part of a step; the rest follows between keys.
-pub(crate) fn first_stretch(model: &mut Model) {
-    if !stretch(model, FIRST) {
-        model.effects.push(Effect::WakeIn(0));
-    }
+    DraftJob::Undo { step, left }.start(model);
 }
 
 pub(crate) fn redo(model: &mut Model) {
@@ -221,14 +104,13 @@ pub(crate) fn redo(model: &mut Model) {
     if hold::is_in_the_way(model) || is_too_early(model) || confirm_guard::is_burst(model) {
         return;
     }
-    finish(model);
+    DraftJob::finish(model);
     let Some(step) = model.decide.draft.next().cloned() else {
         model.say(words::NOTHING_TO_REDO);
         return;
     };
     show(model, step.changes.first().map(|change| &change.key));
-    model.decide.bulk = Some(Bulk { way: Way::Redo { step, done: 0 }, in_stretches: false });
-    first_stretch(model);
+    DraftJob::Redo { step, done: 0 }.start(model);
 }
 
 fn show(model: &mut Model, key: Option<&ActionKey>) {
@@ -239,7 +121,7 @@ fn show(model: &mut Model, key: Option<&ActionKey>) {
 
 /// Forgets decisions on settled actions. Returns the actions that had one.
 pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> Vec<ActionKey> {
-    finish(model);
+    DraftJob::finish(model);
     let mut dropped = Vec::new();
     for (key, staged) in model.decide.draft.settle(keys) {
         model.decide.tally.remove(&staged);
@@ -261,7 +143,7 @@ pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> Vec<ActionKey> {
 
 /// Takes back decisions on outdated contents. Typed reasons and edits are kept.
 pub(crate) fn unstage_changed(model: &mut Model) {
-    finish(model);
+    DraftJob::finish(model);
     let is_open = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Pending);
     let keys =
         model.decide.draft.iter().map(|(key, _)| key).filter(|key| model.is_stale(key) && is_open(key));
@@ -315,6 +197,11 @@ fn keep_typed(model: &mut Model, key: &ActionKey, staged: &Staged) {
 pub(crate) fn save(model: &mut Model, writes: Vec<Write>) {
     model.screen.saved.open += 1;
     model.effects.push(Effect::Save(writes));
+}
+
+pub(super) fn save_step(model: &mut Model, step: Step) {
+    let position = model.decide.draft.position();
+    save(model, vec![Write::Step { position, step }]);
 }
 
 pub(crate) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>) {
@@ -380,7 +267,7 @@ pub(crate) fn taken_back(model: &mut Model, answer: Result<Vec<(ActionKey, Stage
             return;
         }
     };
-    finish(model);
+    DraftJob::finish(model);
     let free = back.into_iter().filter(|(key, _)| model.decide.draft.get(key).is_none());
     let free: Vec<_> = free.map(|(key, staged)| (key, Some(staged))).collect();
     let Some(step) = model.decide.draft.stage(free) else { return };
@@ -388,51 +275,9 @@ pub(crate) fn taken_back(model: &mut Model, answer: Result<Vec<(ActionKey, Stage
     let (back, are) =
         (text::count(step.changes.len(), "decision"), if step.changes.len() == 1 { "is" } else { "are" });
     model.warn(words::staged_again(&back, are));
-    let position = model.decide.draft.position();
-    save(model, vec![Write::Step { position, step }]);
+    save_step(model, step);
     drop_settled(model);
     unstage_changed(model);
-}
-
-/// Returns `undecided again; u brings back exclude, because "duplicate"`, or `2 decisions replaced; u brings them
-/// back`. Empty if nothing was replaced. A turn counts as one decision.
-pub(crate) fn parts(model: &Model, step: &Step, turn: bool) -> Vec<Shown> {
-    let key = model.settings.keymap.key(Command::Undo);
-    let replaced: Vec<&Change> = step.changes.iter().filter(|change| change.before.is_some()).collect();
-    let cleared = replaced.iter().all(|change| change.after.is_none());
-    let before = replaced.first().and_then(|change| change.before.as_deref());
-    match (before, replaced.len()) {
-        (None, _) => Vec::new(),
-        (Some(before), n) if n == 1 || turn => {
-            let first = if cleared && turn {
-                String::new()
-            } else if cleared {
-                words::UNDECIDED_AGAIN.to_owned()
-            } else {
-                let after = replaced.first().and_then(|change| change.after.as_deref());
-                match after.map(|staged| staged.decision.kind().words().phrase) {
-                    Some(now) if now != before.decision.kind().words().phrase => format!("{now} now; "),
-                    _ => "changed; ".to_owned(),
-                }
-            };
-            let mut parts = vec![Shown::ours(words::brings_back(&first, &key))];
-            parts.extend(said(&before.decision));
-            parts
-        }
-        (Some(_), n) if cleared => vec![Shown::ours(words::undecided_again(n, &key))],
-        (Some(_), n) => vec![Shown::ours(words::replaced(n, &key))],
-    }
-}
-
-fn said(decision: &Decision) -> Vec<Shown> {
-    let edits = decision.edits().map(|edits| format!(" ({})", listed(&edits.keys()))).unwrap_or_default();
-    let mut parts = vec![Shown::ours(format!("{}{edits}", decision.kind().words().phrase))];
-    let what = decision.kind().words().before_said;
-    if let Some(words) = decision.said() {
-        let words = text::line(&Untrusted::from(words)).cut(30);
-        parts.extend([Shown::ours(format!(", {what} \"")), words, Shown::ours("\"")]);
-    }
-    parts
 }
 
 /// Reports staged decisions that were dropped because somebody else decided first.

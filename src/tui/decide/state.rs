@@ -21,41 +21,17 @@ pub(crate) struct DecideState {
     /// The group of the last decision, even if the cursor moved on from it automatically.
     pub decided_in: Option<GroupKey>,
     pub reason_texts: HashMap<(ActionKey, DecisionKind), String>,
-    pub looking: Option<Looking>,
-    pub bulk: Option<Bulk>,
-    pub then: Option<Then>,
+    /// The change of the draft in progress.
+    pub job: Option<DraftJob>,
     /// Keys that take effect once no other key follows at once.
     pub waiting: Vec<WaitingKey>,
 }
 
-// A key for many actions is processed in parts. Between them only commands run that do not touch the draft (cursor,
-// help); all others wait until it is complete.
-
-/// An approval in progress: the decision for each target, or why it is refused.
+/// A change of the draft that is made in slices. Between them only commands run that do not touch the draft (cursor,
+/// help); the router finishes the job before all others.
 #[derive(Clone, Debug)]
-pub(crate) struct Looking {
-    pub targets: Vec<ActionKey>,
-    pub next: usize,
-    pub wanted: Vec<(ActionKey, Option<Decision>)>,
-    pub locked: Vec<(ActionKey, String)>,
-    pub moment: Moment,
-}
-
-/// The time of a key press and the contents on screen until then. Contents opened later do not count.
-#[derive(Clone, Debug)]
-pub(crate) struct Moment {
-    pub at: Timestamp,
-    pub opened: KeyMap<Arc<Cached>>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Bulk {
-    pub way: Way,
-    pub in_stretches: bool,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum Way {
+pub(crate) enum DraftJob {
+    Approve(EligibilityScan),
     Stage(Staging),
     /// `left` changes remain.
     Undo {
@@ -69,39 +45,73 @@ pub(crate) enum Way {
     },
 }
 
+/// An approval before it is staged: the decision for each target, or why it is refused.
 #[derive(Clone, Debug)]
-pub(crate) struct Staging {
-    pub wanted: Wanted,
-    pub step: OpenStep,
+pub(crate) struct EligibilityScan {
+    pub targets: Vec<ActionKey>,
+    pub next: usize,
+    pub allowed: Vec<(ActionKey, Option<Decision>)>,
+    pub refused: Vec<(ActionKey, String)>,
     pub moment: Moment,
 }
 
+/// The time of a key press and the contents on screen until then. Contents opened later do not count.
 #[derive(Clone, Debug)]
-pub(crate) enum Wanted {
-    Each(std::vec::IntoIter<(ActionKey, Option<Decision>)>),
-    /// Exclude, with the reason typed for each.
-    Excluded(std::vec::IntoIter<ActionKey>),
-    Cleared(std::vec::IntoIter<ActionKey>),
+pub(crate) struct Moment {
+    pub at: Timestamp,
+    pub opened: KeyMap<Arc<Cached>>,
 }
 
-impl Wanted {
+#[derive(Clone, Debug)]
+pub(crate) struct Staging {
+    pub targets: Targets,
+    pub step: OpenStep,
+    pub moment: Moment,
+    pub follow_up: FollowUp,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Targets {
+    /// Decisions to stage; `None` clears one.
+    Each(std::vec::IntoIter<(ActionKey, Option<Decision>)>),
+    /// Exclude, with the reason typed for each.
+    Exclude(std::vec::IntoIter<ActionKey>),
+    Clear(std::vec::IntoIter<ActionKey>),
+}
+
+impl Targets {
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Each(wanted) => wanted.len(),
-            Self::Excluded(keys) | Self::Cleared(keys) => keys.len(),
+            Self::Each(decisions) => decisions.len(),
+            Self::Exclude(keys) | Self::Clear(keys) => keys.len(),
         }
     }
 }
 
+/// What happens once all decisions are staged.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FollowUp {
+    pub said: Option<(Tone, String)>,
+    /// Number of decisions left alone because they contain typed text.
+    pub skipped: usize,
+    /// Move to the next undecided action, or unmark.
+    pub moves_on: bool,
+}
+
 impl DecideState {
-    pub(crate) fn next_of(&self, wanted: &mut Wanted) -> Option<(ActionKey, Option<Decision>)> {
-        match wanted {
-            Wanted::Each(wanted) => wanted.next(),
-            Wanted::Excluded(keys) => keys.next().map(|key| {
+    /// Returns true while a step is staged, undone or redone. It is saved when it is complete.
+    pub(crate) const fn is_changing(&self) -> bool {
+        matches!(self.job, Some(DraftJob::Stage(_) | DraftJob::Undo { .. } | DraftJob::Redo { .. }))
+    }
+
+    pub(crate) fn next_of(&self, targets: &mut Targets) -> Option<(ActionKey, Option<Decision>)> {
+        match targets {
+            Targets::Each(decisions) => decisions.next(),
+            Targets::Exclude(keys) => keys.next().map(|key| {
                 let reason = self.known_reason(&key);
                 (key, Some(Decision::Reject { reason }))
             }),
-            Wanted::Cleared(keys) => keys.next().map(|key| (key, None)),
+            Targets::Clear(keys) => keys.next().map(|key| (key, None)),
         }
     }
 
@@ -119,15 +129,6 @@ impl DecideState {
         }
         said.or_else(|| self.reason_texts.get(&(key.clone(), says)).cloned())
     }
-}
-
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Then {
-    pub said: Option<(Tone, String)>,
-    /// Number of decisions left alone because they contain typed text.
-    pub spared: usize,
-    /// Move to the next undecided action, or unmark.
-    pub moves_on: bool,
 }
 
 // Keys that were not meant: typed at a row that just changed, repeated by a held key, or pasted.

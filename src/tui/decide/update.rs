@@ -6,22 +6,21 @@ use crate::domain::{
 use crate::text;
 use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
+use crate::tui::core::job::Job as _;
 use crate::tui::core::model::Model;
-use crate::tui::core::msg::Effect;
 use crate::tui::decide::words;
-use crate::tui::preview::page::made::Tab;
+use crate::tui::queue;
 use crate::tui::queue::groups::GroupKey;
 use crate::tui::queue::slots::{Settled, Slot, State};
 use crate::tui::submit::hold;
-use crate::tui::{edit, queue};
 
 use super::confirm_guard::is_burst;
 use super::lock::{Missing, lock, next_unread};
-use super::stage::{STRETCH, is_too_early};
-use super::state::{Looking, Moment, Then, Wanted};
+use super::stage::is_too_early;
+use super::state::{DraftJob, EligibilityScan, FollowUp, Moment, Targets};
 use super::{stage, turns};
 
-fn asks(model: &Model, key: &ActionKey) -> bool {
+pub(super) fn asks(model: &Model, key: &ActionKey) -> bool {
     model.queue.get(key).is_some_and(|slot| slot.entry.row.can.answer)
         && approval(model, key).is_err_and(|why| why == words::ANSWER_FIRST)
 }
@@ -32,131 +31,28 @@ pub(crate) fn approve(model: &mut Model) {
     if !model.decide.guard.may_repeat(model.now) {
         return;
     }
-    let (wanted, locked, moment) = (Vec::with_capacity(targets.len()), Vec::new(), stage::moment(model));
-    model.decide.looking = Some(Looking { next: 0, wanted, locked, targets, moment });
-    if !look(model, LOOK) {
-        model.effects.push(Effect::WakeIn(0));
-    }
+    let (allowed, refused, moment) = (Vec::with_capacity(targets.len()), Vec::new(), stage::moment(model));
+    DraftJob::Approve(EligibilityScan { targets, next: 0, allowed, refused, moment }).start(model);
 }
 
-/// Actions examined at once: a few milliseconds.
-const LOOK: usize = 2_000;
-
-fn look(model: &mut Model, most: usize) -> bool {
-    let Some(mut looking) = model.decide.looking.take() else { return true };
-    let end = looking.next.saturating_add(most).min(looking.targets.len());
-    for key in looking.targets.get(looking.next..end).unwrap_or_default() {
-        match approval(model, key) {
-            Ok(decision) => looking.wanted.push((key.clone(), Some(decision))),
-            Err(why) => looking.locked.push((key.clone(), why)),
-        }
+/// Begins a step, leaving alone decisions with typed text if several actions are marked.
+pub(crate) fn begin_skipping(model: &mut Model, mut targets: Targets, moves_on: bool, moment: Moment) {
+    let mut skipped = 0;
+    if may_skip(model) {
+        let mut each: Vec<_> = std::iter::from_fn(|| model.decide.next_of(&mut targets)).collect();
+        skipped = skip_with_text(model, &mut each);
+        targets = Targets::Each(each.into_iter());
     }
-    looking.next = end;
-    let is_over = end == looking.targets.len();
-    if is_over {
-        looked(model, looking);
-    } else {
-        model.decide.looking = Some(looking);
-    }
-    is_over
+    stage::begin_at(model, moment, targets, FollowUp { skipped, moves_on, ..FollowUp::default() });
 }
 
-fn looked(model: &mut Model, Looking { targets, mut wanted, locked, moment, .. }: Looking) {
-    turns::drop_parts(model, &mut wanted, &locked);
-    if let Some((key, why)) = locked.first().filter(|_| wanted.is_empty()) {
-        // Clearing needs no permission.
-        if targets.iter().all(|key| kind(model, key).is_some_and(DecisionKind::approves)) {
-            return clear_targets(model, targets, moment);
-        }
-        let (key, alone) = (key.clone(), targets.len() == 1);
-        if model.preview.page.as_ref().is_some_and(|page| page.of.key == key && !page.of.is_read()) {
-            // The unread text is on the first tab.
-            model.preview.tab = Tab::Rendered;
-        }
-        if alone && asks(model, &key) {
-            return edit::update::open_for_answer(model, key);
-        }
-        if let Some(why) = turns::why(model, &targets, locked.len(), why) {
-            model.warn(why);
-            return;
-        }
-    }
-    let left_out = targets.len() - wanted.len();
-    let all = left_out == 0 && wanted.iter().all(|(key, decision)| is_staged(model, key, decision.as_ref()));
-    if all {
-        return clear_targets(model, targets, moment);
-    }
-    let spared = spare(model, &mut wanted);
-    let said = (left_out > 0).then(|| {
-        let answers = locked.iter().any(|(key, _)| asks(model, key));
-        let why = if answers { words::ANSWER_OR_READ_FIRST } else { words::READ_FIRST };
-        (Tone::Bad, words::marked_skipped(left_out, targets.len(), why))
-    });
-    stage_then(model, Wanted::Each(wanted.into_iter()), Then { said, spared, moves_on: true }, moment);
-}
-
-/// Stages decisions, leaving alone those with typed text if several actions are marked.
-pub(crate) fn stage_but_spare(model: &mut Model, mut wanted: Wanted, moves_on: bool, moment: Moment) {
-    let mut spared = 0;
-    if may_spare(model) {
-        let mut each: Vec<_> = std::iter::from_fn(|| model.decide.next_of(&mut wanted)).collect();
-        spared = spare(model, &mut each);
-        wanted = Wanted::Each(each.into_iter());
-    }
-    stage_then(model, wanted, Then { spared, moves_on, ..Then::default() }, moment);
-}
-
-fn may_spare(model: &Model) -> bool {
+fn may_skip(model: &Model) -> bool {
     !model.queue.marks.is_empty() && model.decide.tally.with_words() > 0
 }
 
-/// Stages decisions as one step, in parts if there are many.
-pub(crate) fn stage_then(model: &mut Model, wanted: Wanted, then: Then, moment: Moment) {
-    stage::begin(model, wanted, moment);
-    model.decide.then = Some(then);
-    stage::first_stretch(model);
-    follow_up(model);
-}
-
-/// Continues the step in progress, and requests a wakeup if more remains.
-pub(crate) fn go_on(model: &mut Model) {
-    if !is_busy(model) {
-        return;
-    }
-    if !look(model, LOOK) || !stage::stretch(model, STRETCH) {
-        model.effects.push(Effect::WakeIn(0));
-    }
-    follow_up(model);
-}
-
-pub(crate) const fn is_busy(model: &Model) -> bool {
-    model.decide.looking.is_some() || model.decide.bulk.is_some() || model.decide.then.is_some()
-}
-
-/// Completes the step in progress at once, because the next message depends on its result.
-pub(crate) fn finish_all(model: &mut Model) {
-    look(model, usize::MAX);
-    stage::finish(model);
-    follow_up(model);
-}
-
-fn follow_up(model: &mut Model) {
-    if model.decide.bulk.is_some() {
-        return;
-    }
-    let Some(then) = model.decide.then.take() else { return };
-    if let Some((tone, said)) = then.said {
-        model.tell(tone, vec![text::Shown::ours(said)]);
-    }
-    say_spared(model, then.spared);
-    if then.moves_on {
-        finish(model);
-    }
-}
-
 /// Removes decisions that would replace typed text or edits, which belong to a single action. Returns their number.
-pub(crate) fn spare(model: &Model, wanted: &mut Vec<(ActionKey, Option<Decision>)>) -> usize {
-    if !may_spare(model) {
+pub(crate) fn skip_with_text(model: &Model, wanted: &mut Vec<(ActionKey, Option<Decision>)>) -> usize {
+    if !may_skip(model) {
         return 0;
     }
     let before = wanted.len();
@@ -169,19 +65,6 @@ pub(crate) fn spare(model: &Model, wanted: &mut Vec<(ActionKey, Option<Decision>
     wanted.retain(|one| !keeps(one));
     turns::drop_parts(model, wanted, &kept);
     before - wanted.len()
-}
-
-/// Adds the number of decisions left alone to the key's message.
-pub(crate) fn say_spared(model: &mut Model, spared: usize) {
-    if spared == 0 {
-        return;
-    }
-    let verb = if spared == 1 { "stays" } else { "stay" };
-    let said = words::with_words_stay(spared, verb);
-    match model.screen.message.as_mut().filter(|message| message.at == model.now) {
-        Some(message) => message.parts.push(text::Shown::ours(format!("; {said}"))),
-        None => model.warn(said),
-    }
 }
 
 /// Returns the decision that approving this action stages, with its edits and comment.
@@ -245,12 +128,8 @@ fn approved_by_others(model: &Model, slot: &Slot) -> Result<Option<Edits>, Strin
     Ok(edits.cloned())
 }
 
-pub(crate) fn kind(model: &Model, key: &ActionKey) -> Option<DecisionKind> {
+pub(super) fn kind(model: &Model, key: &ActionKey) -> Option<DecisionKind> {
     model.decide.draft.get(key).map(|staged| staged.decision.kind())
-}
-
-fn is_staged(model: &Model, key: &ActionKey, decision: Option<&Decision>) -> bool {
-    model.decide.draft.get(key).map(|staged| &staged.decision) == decision
 }
 
 /// Clears the targets. Always allowed, also for decisions with typed text; does not move the cursor.
@@ -259,12 +138,11 @@ pub(crate) fn clear(model: &mut Model) {
         return;
     }
     let targets = turns::all_staged(model, targets(model));
-    let moment = stage::moment(model);
-    stage_then(model, Wanted::Cleared(targets.into_iter()), Then::default(), moment);
+    stage::begin(model, Targets::Clear(targets.into_iter()), FollowUp::default());
 }
 
 pub(crate) fn clear_targets(model: &mut Model, targets: Vec<ActionKey>, moment: Moment) {
-    stage_but_spare(model, Wanted::Cleared(targets.into_iter()), false, moment);
+    begin_skipping(model, Targets::Clear(targets.into_iter()), false, moment);
 }
 
 /// Approves the rest of this batch: undecided actions that were opened, are not high-risk, and need no second look.
@@ -315,9 +193,8 @@ pub(crate) fn approve_rest(model: &mut Model) {
     let shown = if model.queue.shown().is_some() { words::AS_FAR_AS_IT_IS } else { "" };
     let new = queue::update::just_arrived(new).map(|said| format!("; {said}")).unwrap_or_default();
     let said = words::rest_approved(word, shown, approved, &left, &new);
-    let then = Then { said: Some((Tone::Plain, said)), ..Then::default() };
-    let moment = stage::moment(model);
-    stage_then(model, Wanted::Each(wanted.into_iter()), then, moment);
+    let follow_up = FollowUp { said: Some((Tone::Plain, said)), ..FollowUp::default() };
+    stage::begin(model, Targets::Each(wanted.into_iter()), follow_up);
 }
 
 /// Returns the marked, visible, pending actions, or else the one under the cursor. Filtered actions are left alone.
@@ -446,7 +323,7 @@ fn settled_by(settled: &Settled, by: Option<text::Shown>) -> Vec<text::Shown> {
 }
 
 /// Moves to the next undecided action after a decision, or unmarks the marked ones.
-pub(crate) fn finish(model: &mut Model) {
+pub(crate) fn move_on(model: &mut Model) {
     model.decide.decided_in = model.queue.group_here().map(|group| group.key.clone());
     if !model.queue.marks.is_empty() {
         let marked = model.queue.marked();

@@ -11,7 +11,7 @@ use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::decide::lock::lock;
 use crate::tui::decide::stage;
-use crate::tui::decide::update::finish;
+use crate::tui::decide::update::move_on;
 use crate::tui::edit::words;
 use crate::tui::queue::slots::Slot;
 
@@ -141,7 +141,7 @@ fn stage_all(model: &mut Model) {
     model.edit.drafted.remove(&own);
     keep(model, own, None);
     stage::stage(model, wanted);
-    finish(model);
+    move_on(model);
     if left_out > 0 {
         model.warn(words::staged_some(staged, left_out));
     } else {

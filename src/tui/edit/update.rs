@@ -17,7 +17,7 @@ use crate::tui::core::msg::Effect;
 use crate::tui::decide;
 use crate::tui::decide::confirm_guard::is_burst;
 use crate::tui::decide::stage;
-use crate::tui::decide::update::{finish, targets};
+use crate::tui::decide::update::{move_on, targets};
 use crate::tui::edit::words;
 use crate::tui::queue::slots::Slot;
 
@@ -189,7 +189,7 @@ fn approve(model: &mut Model) {
     let comment = bulk::comment_of(model, &key);
     close(model);
     stage::stage(model, vec![(key, Some(Decision::Approve { edits, comment }))]);
-    finish(model);
+    move_on(model);
 }
 
 fn may_stage(model: &Model, key: &ActionKey, digest: crate::domain::Digest) -> Result<(), String> {

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use crate::config::{GroupBy, SortBy};
 use crate::domain::{ActionKey, BatchKey, Entry};
 
-use super::groups::{Buckets, Group, GroupKey, Regrouped, Regrouping, Sorting};
+use super::groups::{Buckets, Group, GroupKey, Regrouping};
 use super::slots::{ByKey, NOWHERE, Slot};
+use super::sort::Sorting;
 use super::state::{Cursor, Line, Queue};
 use super::tally::Tally;
 
@@ -201,69 +202,19 @@ impl Queue {
         std::iter::once(cursor).chain(near).collect()
     }
 
-    /// Begins to sort; [`Self::sort_some`] continues.
-    pub(crate) fn begin_sort(&mut self, by: SortBy) {
-        self.sorting = Some(self.sorting_by(by));
+    /// Applies a new order. The cursor stays on its row.
+    pub(crate) fn reorder(&mut self, by: SortBy, order: Vec<u32>) {
+        self.rearrange(|queue| (queue.sort_by, queue.order) = (by, order));
     }
 
-    /// Processes at most `most` rows. Returns the order once it is complete; the cursor then stays on its row.
-    pub(crate) fn sort_some(&mut self, most: usize) -> Option<SortBy> {
-        let mut sorting = self.sorting.take()?;
-        if sorting.is_late(self.slots.len(), self.stands()) {
-            sorting = self.sorting_by(sorting.by());
-        }
-        match sorting.look(&self.slots, most) {
-            Ok((by, order)) => {
-                self.rearrange(|queue| (queue.sort_by, queue.order) = (by, order));
-                Some(by)
-            }
-            Err(rest) => {
-                self.sorting = Some(rest);
-                None
-            }
-        }
-    }
-
-    pub(crate) fn sorting_by(&self, by: SortBy) -> Sorting {
-        Sorting::new(by, &self.order, self.tally.kinds(), self.stands())
-    }
-
-    /// Returns a value that changes whenever a running sort may be outdated.
-    const fn stands(&self) -> (u64, u32) {
-        (self.arrangement, self.strays)
-    }
-
-    pub(crate) const fn is_sorting(&self) -> bool {
-        self.sorting.is_some()
-    }
-
-    /// Begins to group; [`Self::regroup_some`] continues.
-    pub(crate) fn begin_regroup(&mut self, by: GroupBy) {
-        self.regrouping = Some(Regrouping::new(by, self.arrangement));
-    }
-
-    /// Processes at most `most` rows. Returns the grouping once it is complete; the cursor then stays on its row, or
-    /// moves to the header of its folded group.
-    pub(crate) fn regroup_some(&mut self, most: usize) -> Option<GroupBy> {
-        match self.regrouping.take()?.look(&self.slots, self.arrangement, most) {
-            Ok(Regrouped { by, buckets, of }) => {
-                self.rearrange(|queue| {
-                    queue.group_by = by;
-                    queue.buckets = buckets;
-                    queue.slots.iter_mut().zip(of).for_each(|(slot, bucket)| slot.bucket = bucket);
-                    queue.forget_turned();
-                });
-                Some(by)
-            }
-            Err(rest) => {
-                self.regrouping = Some(rest);
-                None
-            }
-        }
-    }
-
-    pub(crate) const fn is_regrouping(&self) -> bool {
-        self.regrouping.is_some()
+    /// Applies a new grouping. The cursor stays on its row, or moves to the header of its folded group.
+    pub(crate) fn regroup(&mut self, Regrouping { by, buckets, of, .. }: Regrouping) {
+        self.rearrange(|queue| {
+            queue.group_by = by;
+            queue.buckets = buckets;
+            queue.slots.iter_mut().zip(of).for_each(|(slot, bucket)| slot.bucket = bucket);
+            queue.forget_turned();
+        });
     }
 
     /// Shows only the rows whose entry is true, by index; `None` shows all.
@@ -338,7 +289,7 @@ impl Queue {
         if self.order.len() != self.slots.len() {
             self.order = (0..self.slots.len() as u32).collect();
         }
-        if let Ok((_, order)) = self.sorting_by(self.sort_by).look(&self.slots, usize::MAX) {
+        if let Some(order) = Sorting::new(self.sort_by, self).read(self, usize::MAX) {
             self.order = order;
         }
     }
@@ -352,7 +303,6 @@ impl Queue {
     }
 
     fn put_in_buckets(&mut self) {
-        self.regrouping = None;
         self.buckets = Buckets::default();
         for slot in &mut self.slots {
             slot.bucket = self.buckets.place(slot, self.group_by);

@@ -17,20 +17,17 @@ use crate::tui::chrome;
 use crate::tui::chrome::pen::Pen;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
+use crate::tui::core::job::Job;
 use crate::tui::core::keymap::bare;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
-use crate::tui::core::msg::Effect;
 use crate::tui::edit::view::area_of;
 use crate::tui::queue::words;
 
-use super::filter_state::{Before, FilterLine};
+use super::filter_state::{Before, FilterLine, Scan};
 use super::slots::{Slot, State};
 use super::state::Cursor;
-
-/// Rows processed between two keys: a few milliseconds.
-const STRETCH: usize = 5_000;
 
 pub(crate) fn open(model: &mut Model) {
     let line = FilterLine::new(before(model));
@@ -86,8 +83,7 @@ fn changed(model: &mut Model) {
         Ok(filter) => {
             line.error = None;
             let narrows = line.narrows;
-            model.list.filtering.begin(filter, narrows, &model.queue, model.now);
-            search(model);
+            begin(model, filter, narrows, None);
         }
         Err(error) => {
             line.error = Some(error);
@@ -97,7 +93,7 @@ fn changed(model: &mut Model) {
 
 /// Handles Enter: keeps the filter. If the text is invalid, says why and keeps the line open.
 pub(crate) fn keep(model: &mut Model) {
-    finish(model);
+    Scan::finish(model);
     let Some(Modal::Filter(line)) = model.modal.take() else { return };
     if let Some(error) = &line.error {
         model.warn(error.to_string());
@@ -136,11 +132,7 @@ pub(crate) fn put_back_to(model: &mut Model, before: Before) {
     if model.list.filtering.applied == before.filter {
         model.list.filtering.scan = None;
     } else if let Some(filter) = before.filter {
-        model.list.filtering.begin(filter, false, &model.queue, model.now);
-        if let Some(scan) = &mut model.list.filtering.scan {
-            scan.then = then;
-        }
-        return search(model);
+        return begin(model, filter, false, then);
     } else {
         show_all(model);
     }
@@ -162,8 +154,7 @@ fn show_all(model: &mut Model) {
 
 pub(crate) fn show(model: &mut Model, filter: Option<Filter>) {
     let Some(filter) = filter else { return show_all(model) };
-    model.list.filtering.begin(filter, false, &model.queue, model.now);
-    search(model);
+    begin(model, filter, false, None);
 }
 
 pub(crate) fn clear(model: &mut Model) {
@@ -174,38 +165,25 @@ pub(crate) fn clear(model: &mut Model) {
     model.say(words::FILTER_CLEARED);
 }
 
-pub(crate) fn search(model: &mut Model) {
-    if stretch(model, STRETCH) {
-    } else {
-        model.effects.push(Effect::WakeIn(0));
-    }
+/// Begins a search. `narrows` limits it to the visible rows if the filter can only match fewer than the applied one.
+fn begin(model: &mut Model, filter: Filter, narrows: bool, then: Option<(Cursor, usize)>) {
+    let applied = model.list.filtering.applied.as_ref().filter(|_| narrows);
+    let scan = Scan::new(filter, applied, &model.queue, model.now);
+    Scan { then, ..scan }.start(model);
 }
 
 /// Searches again because rows are new; the list keeps its rows until then.
 pub(crate) fn renew(model: &mut Model) {
-    if !again_begins(model) {
-        return;
+    let searched = Scan::cancel(model).map(|scan| scan.filter);
+    if let Some(filter) = searched.or_else(|| model.list.filtering.applied.clone()) {
+        begin(model, filter, false, None);
     }
-    search(model);
-}
-
-pub(crate) fn finish(model: &mut Model) {
-    stretch(model, usize::MAX);
 }
 
 /// Searches again at once because the rows changed.
 pub(crate) fn again(model: &mut Model) {
-    if again_begins(model) {
-        finish(model);
-    }
-}
-
-fn again_begins(model: &mut Model) -> bool {
-    let filtering = &mut model.list.filtering;
-    let filter = filtering.scan.take().map(|scan| scan.filter).or_else(|| filtering.applied.clone());
-    let Some(filter) = filter else { return false };
-    model.list.filtering.begin(filter, false, &model.queue, model.now);
-    true
+    renew(model);
+    Scan::finish(model);
 }
 
 /// Filters the open list of ended actions, or shows all of it. More pages are read until the screen is full.
@@ -239,38 +217,39 @@ pub(crate) fn hidden(model: &Model) -> HashSet<ActionKey> {
     hides.map(|slot| slot.entry.key).collect()
 }
 
-/// Processes rows. Returns true if the search is complete.
-fn stretch(model: &mut Model, most: usize) -> bool {
-    let Some(mut scan) = model.list.filtering.scan.take() else { return true };
-    if scan.arrangement != model.queue.arrangement() {
-        let then = scan.then.take();
-        model.list.filtering.begin(scan.filter, false, &model.queue, scan.now);
-        let Some(fresh) = model.list.filtering.scan.take() else { return true };
-        scan = fresh;
-        scan.then = then;
+impl Job for Scan {
+    const SLICE: usize = 5_000;
+
+    fn place(model: &mut Model) -> &mut Option<Self> {
+        &mut model.list.filtering.scan
     }
-    let end = scan.next.saturating_add(most).min(scan.rows.len());
-    for index in scan.rows.get(scan.next..end).unwrap_or_default() {
-        let Some(slot) = model.queue.slot(*index) else { continue };
-        let holds = scan.finder.holds(&scan.filter, &FilteredRow { model, slot, own: None }, scan.now);
-        if let Some(shown) = scan.shown.get_mut(*index as usize) {
-            *shown = holds;
+
+    fn step(mut self, model: &mut Model, most: usize) -> Option<Self> {
+        if self.arrangement != model.queue.arrangement() {
+            self = Self { then: self.then, ..Self::new(self.filter, None, &model.queue, self.now) };
         }
+        let end = self.next.saturating_add(most).min(self.rows.len());
+        for index in self.rows.get(self.next..end).unwrap_or_default() {
+            let Some(slot) = model.queue.slot(*index) else { continue };
+            let holds = self.finder.holds(&self.filter, &FilteredRow { model, slot, own: None }, self.now);
+            if let Some(shown) = self.shown.get_mut(*index as usize) {
+                *shown = holds;
+            }
+        }
+        self.next = end;
+        if end < self.rows.len() {
+            return Some(self);
+        }
+        model.queue.shows_away = self.filter.shows_snoozed();
+        model.queue.filter(Some(self.shown));
+        model.list.filtering.applied = Some(self.filter);
+        if let Some(Modal::Filter(line)) = &mut model.modal {
+            line.narrows = true;
+        }
+        restore(model, self.then);
+        model.screen.dirty = true;
+        None
     }
-    scan.next = end;
-    if end < scan.rows.len() {
-        model.list.filtering.scan = Some(scan);
-        return false;
-    }
-    model.queue.shows_away = scan.filter.shows_snoozed();
-    model.queue.filter(Some(scan.shown));
-    model.list.filtering.applied = Some(scan.filter);
-    if let Some(Modal::Filter(line)) = &mut model.modal {
-        line.narrows = true;
-    }
-    restore(model, scan.then);
-    model.screen.dirty = true;
-    true
 }
 
 struct FilteredRow<'a> {

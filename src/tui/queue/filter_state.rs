@@ -70,23 +70,21 @@ impl FilterLine {
     }
 }
 
-impl Filtering {
-    /// Begins a search; over the visible rows only, if the new filter can only match fewer.
-    pub(crate) fn begin(&mut self, filter: Filter, narrows: bool, queue: &Queue, now: Timestamp) {
-        let less = narrows && self.applied.as_ref().is_some_and(|applied| filter.narrows(applied));
-        let known = queue.shown().filter(|_| less);
+impl Scan {
+    /// Searches all rows, or only the visible ones if the new filter can only match fewer than `applied`.
+    pub(crate) fn new(filter: Filter, applied: Option<&Filter>, queue: &Queue, now: Timestamp) -> Self {
+        let known = queue.shown().filter(|_| applied.is_some_and(|applied| filter.narrows(applied)));
         let is_known = |index: &&u32| known.is_none_or(|known| known.get(**index as usize) == Some(&true));
-        let rows = queue.order().iter().filter(is_known).copied().collect();
-        self.scan = Some(Scan {
-            filter,
+        Self {
             finder: Finder::default(),
             now,
             arrangement: queue.arrangement(),
-            rows,
+            rows: queue.order().iter().filter(is_known).copied().collect(),
             next: 0,
             shown: vec![false; queue.slots().len()],
             then: None,
-        });
+            filter,
+        }
     }
 }
 

@@ -70,8 +70,8 @@ impl Queue {
     fn forget_kinds(&mut self) {
         if self.tally.kinds().all().len() > 1_000 + self.slots.len() * 2 {
             self.tally = Tally::of(&mut self.slots);
-            // A running sort refers to the old kind numbers.
-            self.sorting = self.sorting.take().map(|sorting| self.sorting_by(sorting.by()));
+            // A running sort refers to the old kind numbers and must begin again.
+            self.strays += 1;
         }
     }
 

@@ -9,13 +9,17 @@ use crate::tui::core::settings::Settings;
 
 use super::elsewhere::Elsewhere;
 use super::filter_state::Filtering;
+use super::groups::Regrouping;
 use super::incoming::{Arrivals, FrozenUpdates};
+use super::sort::Sorting;
 use super::tally::Stats;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListState {
     pub sources: Vec<SourceState>,
     pub filtering: Filtering,
+    pub sorting: Option<Sorting>,
+    pub regrouping: Option<Regrouping>,
     /// Changes since the list was frozen; `None` if it is live.
     pub frozen: Option<FrozenUpdates>,
     pub arrivals: Arrivals,

@@ -11,6 +11,7 @@ use crate::tui::chrome::pen::{self, Pen};
 use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
+use crate::tui::core::job::Job as _;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
@@ -18,7 +19,7 @@ use crate::tui::history;
 use crate::tui::queue::words;
 
 use super::filter;
-use super::filter_state::{Place, PlacesPane};
+use super::filter_state::{Place, PlacesPane, Scan};
 
 enum Row {
     Blank,
@@ -69,7 +70,7 @@ pub(crate) fn go(model: &mut Model, to: impl FnOnce(usize) -> usize) {
 
 /// Moves the focus back and keeps the filter.
 pub(crate) fn keep(model: &mut Model, focus: Focus) {
-    filter::finish(model);
+    Scan::finish(model);
     model.modal = None;
     model.screen.focus = focus;
 }

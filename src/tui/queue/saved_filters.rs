@@ -16,6 +16,7 @@ use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
+use crate::tui::core::job::Job as _;
 use crate::tui::core::keymap::bare;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::modal::Modal;
@@ -24,7 +25,7 @@ use crate::tui::core::msg::Effect;
 use crate::tui::queue::words;
 
 use super::filter;
-use super::filter_state::{NameLine, Place, SavedFilter};
+use super::filter_state::{NameLine, Place, SavedFilter, Scan};
 
 /// Longest name that fits into the places pane. Characters.
 const LONGEST: usize = 40;
@@ -56,7 +57,7 @@ pub(crate) fn apply(model: &mut Model, number: usize) {
 }
 
 pub(crate) fn name_new(model: &mut Model) {
-    filter::finish(model);
+    Scan::finish(model);
     let Some(filter) = model.list.filtering.applied.clone().filter(|filter| !filter.is_empty()) else {
         let key = model.settings.keymap.key(Command::Filter);
         model.say(words::no_filter_to_save(&key));

@@ -10,7 +10,7 @@ use crate::config::{Density, GroupBy, SortBy};
 use crate::domain::{ActionKey, BatchKey, Capabilities, DecisionKind, Entry, Outcome, ReportLine, Timestamp};
 use crate::inbox::Ran;
 
-use super::groups::{Buckets, Group, GroupKey, Regrouping, Sorting};
+use super::groups::{Buckets, Group, GroupKey};
 use super::same::{Proposes, Same, SameIndex};
 use super::slots::{ByKey, Slot, State};
 use super::tally::{Marks, Tally};
@@ -54,8 +54,6 @@ pub(crate) struct Queue {
     pub(crate) shown: Option<Vec<bool>>,
     /// All groups, as if there were no filter; a slot has its number.
     pub(crate) buckets: Buckets,
-    pub(crate) sorting: Option<Sorting>,
-    pub(crate) regrouping: Option<Regrouping>,
     pub(crate) batches: HashMap<BatchKey, u32, RandomState>,
     /// Index of each bucket's group; [`NOWHERE`](super::slots::NOWHERE) if it has no visible row.
     pub(crate) group_of_bucket: Vec<u32>,

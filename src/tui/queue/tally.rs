@@ -67,7 +67,7 @@ pub(crate) struct Kinds {
 }
 
 impl Kinds {
-    pub(crate) fn all(&self) -> impl ExactSizeIterator<Item = &Kind> {
+    pub(crate) fn all(&self) -> impl ExactSizeIterator<Item = &Kind> + Clone {
         self.all.iter().map(|(kind, _)| kind)
     }
 

@@ -5,6 +5,7 @@ use crate::domain::{ActionKey, Status, Timestamp};
 use crate::journal::Write;
 use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::{COMMANDS, Command, Direction, Group, shift};
+use crate::tui::core::job::Job;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
@@ -14,8 +15,10 @@ use crate::tui::queue::words;
 use crate::tui::{claims, history, preview};
 
 use super::counts::StagedByGroup;
+use super::groups::Regrouping;
 use super::incoming::FrozenUpdates;
 use super::slots::{Settled, Slot, State};
+use super::sort::Sorting;
 use super::state::{Cursor, Line};
 use super::sync;
 
@@ -352,53 +355,59 @@ pub(crate) fn count(model: &mut Model) {
 
 pub(crate) fn sort(model: &mut Model, by: SortBy) {
     model.queue.drop_range();
-    model.queue.begin_sort(by);
-    go_on_sorting(model);
+    Sorting::new(by, &model.queue).start(model);
 }
 
-/// Continues sorting. The old order is shown until the new one is complete.
-pub(crate) fn go_on_sorting(model: &mut Model) {
-    if !model.queue.is_sorting() {
-        return;
+impl Job for Sorting {
+    const SLICE: usize = 10_000;
+
+    fn place(model: &mut Model) -> &mut Option<Self> {
+        &mut model.list.sorting
     }
-    let Some(by) = model.queue.sort_some(STRETCH) else {
-        return model.effects.push(Effect::WakeIn(0));
-    };
-    model.queue.drop_range();
-    model.screen.dirty = true;
-    model.say(match by {
-        SortBy::Age => words::SORTED_BY_AGE,
-        SortBy::Risk => words::SORTED_BY_RISK,
-        SortBy::Expiry => words::SORTED_BY_EXPIRY,
-        SortBy::Tool => words::SORTED_BY_TOOL,
-        SortBy::Source => words::SORTED_BY_SOURCE,
-    });
+
+    fn step(mut self, model: &mut Model, most: usize) -> Option<Self> {
+        let Some(order) = self.read(&model.queue, most) else { return Some(self) };
+        model.queue.reorder(self.by, order);
+        model.queue.drop_range();
+        model.screen.dirty = true;
+        model.say(match self.by {
+            SortBy::Age => words::SORTED_BY_AGE,
+            SortBy::Risk => words::SORTED_BY_RISK,
+            SortBy::Expiry => words::SORTED_BY_EXPIRY,
+            SortBy::Tool => words::SORTED_BY_TOOL,
+            SortBy::Source => words::SORTED_BY_SOURCE,
+        });
+        None
+    }
 }
 
 pub(crate) fn group(model: &mut Model, by: GroupBy) {
     model.queue.drop_range();
-    model.queue.begin_regroup(by);
-    go_on_grouping(model);
+    Regrouping::new(by, model.queue.arrangement()).start(model);
 }
 
-/// Rows processed between two keys: a few milliseconds.
-const STRETCH: usize = 10_000;
+impl Job for Regrouping {
+    const SLICE: usize = 10_000;
 
-/// Continues grouping. The old groups are shown until the new ones are complete.
-pub(crate) fn go_on_grouping(model: &mut Model) {
-    if !model.queue.is_regrouping() {
-        return;
+    fn place(model: &mut Model) -> &mut Option<Self> {
+        &mut model.list.regrouping
     }
-    let Some(by) = model.queue.regroup_some(STRETCH) else {
-        return model.effects.push(Effect::WakeIn(0));
-    };
-    model.queue.drop_range();
-    model.screen.dirty = true;
-    let key = model.settings.keymap.key(Command::Unfold);
-    model.say(match by {
-        GroupBy::Shape => words::grouped_by_shape(&key),
-        by => words::grouped_by(by.word()),
-    });
+
+    fn step(mut self, model: &mut Model, most: usize) -> Option<Self> {
+        if !self.read(model.queue.slots(), model.queue.arrangement(), most) {
+            return Some(self);
+        }
+        let by = self.by;
+        model.queue.regroup(self);
+        model.queue.drop_range();
+        model.screen.dirty = true;
+        let key = model.settings.keymap.key(Command::Unfold);
+        model.say(match by {
+            GroupBy::Shape => words::grouped_by_shape(&key),
+            by => words::grouped_by(by.word()),
+        });
+        None
+    }
 }
 
 /// Freezes the list, which keeps its rows while counts continue; or unfreezes it and applies the changes since.

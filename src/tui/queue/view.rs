@@ -22,8 +22,9 @@ use crate::tui::preview::page::made::Cached;
 use crate::tui::queue::words;
 use crate::tui::snooze;
 
-use super::groups::{Group, GroupKey, varying};
+use super::groups::{Group, GroupKey};
 use super::places;
+use super::shape::varying;
 use super::slots::{Settled, Slot, State};
 use super::state::Line;
 

@@ -4,7 +4,6 @@ use crate::domain::{PendingAction, Status, Step};
 use crate::journal::Write;
 use crate::rounds::{Random, rounds};
 use crate::tui::core::msg::What;
-use crate::tui::decide::update::is_busy;
 use crate::tui::testing::{Desk, action, decided, key_of};
 
 /// Enough rows for several chunks.
@@ -20,7 +19,7 @@ fn many(rows: usize) -> Desk {
 }
 
 fn until_done(desk: &mut Desk) {
-    while is_busy(&desk.model) {
+    while desk.model.decide.job.is_some() {
         desk.say(What::Wake);
     }
 }
@@ -89,7 +88,7 @@ fn burst_begins_no_bulk_step() {
     desk.wait(350);
     desk.hurry("xjj", 2);
 
-    assert!(!is_busy(&desk.model));
+    assert!(desk.model.decide.job.is_none());
     assert!(desk.model.decide.draft.is_empty());
     assert_eq!(steps(&desk), Vec::<&Step>::new());
 }
@@ -129,7 +128,7 @@ fn action_decided_elsewhere_during_a_bulk_key_is_not_staged() {
 
     desk.changes(vec![decided(issue(MANY - 1), Status::Approved, "lee")]);
 
-    assert!(!is_busy(&desk.model));
+    assert!(desk.model.decide.job.is_none());
     assert_eq!(desk.model.decide.draft.len(), MANY - 1);
     assert_eq!(desk.model.decide.draft.get(&key_of(&issue(MANY - 1))), None);
 }

@@ -9,6 +9,7 @@ use crate::tui::core::msg::{Effect, What};
 use crate::tui::core::router;
 use crate::tui::queue::slots::State;
 use crate::tui::queue::state::Cursor;
+use crate::tui::queue::update;
 use crate::tui::testing::{CAN, Desk, action, decided, few, key, source};
 
 fn newcomer() -> crate::domain::PendingAction {
@@ -273,10 +274,8 @@ fn arrivals_do_not_move_rows_above_the_cursor() {
         let n = 1 + random.below(40);
         let mut desk =
             Desk::new(100, 16 + random.below(20) as u16, (0..n).map(|id| some(&mut random, id)).collect());
-        desk.model.queue.begin_sort([SortBy::Age, SortBy::Risk, SortBy::Tool][random.below(3)]);
-        desk.model.queue.sort_some(usize::MAX);
-        desk.model.queue.begin_regroup([GroupBy::Batch, GroupBy::Source, GroupBy::Shape][random.below(3)]);
-        desk.model.queue.regroup_some(usize::MAX);
+        update::sort(&mut desk.model, [SortBy::Age, SortBy::Risk, SortBy::Tool][random.below(3)]);
+        update::group(&mut desk.model, [GroupBy::Batch, GroupBy::Source, GroupBy::Shape][random.below(3)]);
         for _ in 0..=random.below(30) {
             desk.press(["j", "k", "zc", "zo", "G", "gg", "n"][random.below(7)]);
         }

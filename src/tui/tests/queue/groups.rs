@@ -3,8 +3,9 @@
 use crate::config::{GroupBy, SortBy};
 use crate::domain::Timestamp;
 use crate::inbox::Rows;
+use crate::tui::core::job::Job as _;
 use crate::tui::core::msg::What;
-use crate::tui::queue::update;
+use crate::tui::queue::sort::Sorting;
 use crate::tui::testing::{Desk, NOW, action, few, key, source};
 
 use super::screens::queue;
@@ -209,7 +210,7 @@ fn old_groups_stay_until_the_last_requested_ones_are_ready() {
     };
     let mut desk = Desk::new(100, 30, (0..11_000).map(issue).collect());
     let until_found = |desk: &mut Desk| {
-        while desk.model.queue.is_regrouping() {
+        while desk.model.list.regrouping.is_some() {
             desk.say(What::Wake);
         }
     };
@@ -238,13 +239,12 @@ fn old_groups_stay_until_the_last_requested_ones_are_ready() {
 #[test]
 fn row_changed_during_a_sort_is_placed_correctly() {
     let mut desk = Desk::new(100, 30, few(6));
-    desk.model.queue.begin_sort(SortBy::Tool);
-    assert_eq!(desk.model.queue.sort_some(4), None);
+    let sorting = Sorting::new(SortBy::Tool, &desk.model.queue).step(&mut desk.model, 4).unwrap();
 
     let mut last = desk.model.queue.slots().last().map(|slot| (*slot.entry).clone()).unwrap();
     last.row.tool = "aa_another".into();
     desk.model.queue.merge(&source(), Rows::Changes { entries: vec![last], gone: Vec::new() });
-    assert_eq!(desk.model.queue.sort_some(usize::MAX), Some(SortBy::Tool));
+    assert!(sorting.step(&mut desk.model, usize::MAX).is_none());
 
     let order: Vec<_> =
         desk.model.queue.order().iter().filter_map(|index| desk.model.queue.slot(*index)).collect();
@@ -255,11 +255,10 @@ fn row_changed_during_a_sort_is_placed_correctly() {
 #[test]
 fn finished_sort_ends_a_range_begun_meanwhile() {
     let mut desk = Desk::new(100, 30, few(6));
-    desk.model.queue.begin_sort(SortBy::Tool);
-    assert_eq!(desk.model.queue.sort_some(4), None);
+    let sorting = Sorting::new(SortBy::Tool, &desk.model.queue).step(&mut desk.model, 4).unwrap();
     desk.model.queue.begin_range();
 
-    update::go_on_sorting(&mut desk.model);
+    assert!(sorting.step(&mut desk.model, usize::MAX).is_none());
 
     assert_eq!(desk.model.queue.sort_by(), SortBy::Tool);
     assert!(!desk.model.queue.has_range(), "the range would cover other rows");
