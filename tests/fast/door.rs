@@ -8,7 +8,7 @@ const AS_RAW: &[(&str, usize, &str)] = &[
     ("src/tui/chrome/copy.rs", 1, "judged before it is opened"),
     ("src/tui/core/modal.rs", 1, "sorted"),
     ("src/tui/dashboard/rows.rs", 1, "sorted"),
-    ("src/tui/queue/groups.rs", 5, "taken apart, and made untrusted again"),
+    ("src/tui/queue/shape.rs", 3, "taken apart, and made untrusted again"),
     (
         "src/tui/preview/page/preview_comparison.rs",
         2,

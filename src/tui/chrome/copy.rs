@@ -107,7 +107,7 @@ fn targets(model: &Model) -> Vec<LinkTarget> {
                 && other.entry.row.mission.as_ref() == Some(mission)
                 && other.counts_as_pending()
         };
-        let others = model.queue.slots().iter().filter(same).count();
+        let others = model.queue.slots.iter().filter(same).count();
         targets.extend((others > 0).then(|| LinkTarget::Mission(mission.clone(), others)));
     }
     let same = model.queue.same_as(slot, model.now);

@@ -106,8 +106,8 @@ fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
         said.push((filter, theme::KEY, true));
         return said;
     }
-    if model.queue.n_held() > 0 {
-        say(words::new_above(model.queue.n_held()), theme::WARN, true);
+    if !model.queue.held.is_empty() {
+        say(words::new_above(model.queue.held.len()), theme::WARN, true);
     }
     let [.., high, critical] = stats.risks;
     if critical > 0 {
@@ -123,11 +123,11 @@ fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
     if agents > 0 {
         say(format!("{} blocked", words::count(agents, "agent")), theme::PLAIN, false);
     }
-    if model.queue.group_by() != GroupBy::default() {
-        say(format!("by {}", model.queue.group_by().word()), theme::DIM, false);
+    if model.queue.group_by != GroupBy::default() {
+        say(format!("by {}", model.queue.group_by.word()), theme::DIM, false);
     }
-    if model.queue.sort_by() != SortBy::default() {
-        say(format!("{} first", model.queue.sort_by().first()), theme::DIM, false);
+    if model.queue.sort_by != SortBy::default() {
+        say(format!("{} first", model.queue.sort_by.first()), theme::DIM, false);
     }
     said
 }
@@ -208,7 +208,7 @@ fn style(good: bool) -> Style {
 }
 
 pub(crate) fn draw_counts(model: &Model, area: Rect, buf: &mut Buffer) {
-    let staged = model.decide.tally.total().total();
+    let staged = model.decide.tally.total.total();
     let states = model.list.sources.iter().map(|source| words::connection(source, model.now).0);
     let [.., high, critical] = model.list.stats.risks;
     let rows = [

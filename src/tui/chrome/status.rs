@@ -53,7 +53,7 @@ pub(crate) fn message(model: &Model, area: Rect, buf: &mut Buffer) -> bool {
         for part in &message.parts {
             pen.shown(part, style);
         }
-        let staged = model.decide.tally.total().total();
+        let staged = model.decide.tally.total.total();
         if staged > 0 && !model.watches() {
             pen.right(&format!("staged {staged} "), theme::DIM);
         }
@@ -76,7 +76,7 @@ fn sending(model: &Model) -> String {
 }
 
 fn staged(model: &Model, area: Rect, buf: &mut Buffer) {
-    let counts = model.decide.tally.total();
+    let counts = model.decide.tally.total;
     let mut pen = Pen::new(buf, area, 0);
     pen.ours(" ", theme::PLAIN);
     if model.history.open.is_some() {
@@ -106,7 +106,7 @@ fn staged(model: &Model, area: Rect, buf: &mut Buffer) {
     if let Some((said, _)) = parts.get_mut(first) {
         *said = format!("staged {said}");
     }
-    let unread = model.decide.tally.unopened();
+    let unread = model.decide.tally.unopened;
     if unread > 0 {
         parts.push((words::approved_unread(unread), theme::WARN));
     }
@@ -136,7 +136,7 @@ fn counting_down(model: &Model, held: &Held, pen: &mut Pen<'_>) {
 }
 
 fn saved(model: &Model) -> (String, Style) {
-    let staged = model.decide.tally.total().total() > 0;
+    let staged = model.decide.tally.total.total() > 0;
     let open = model.screen.saved.open + usize::from(model.decide.is_changing());
     match (&model.screen.saved.failed, open, model.screen.saved.last) {
         (Some(why), ..) => (format!("NOT SAVED: {why} "), theme::BAD),
@@ -270,7 +270,7 @@ fn sends_with_a_key(model: &Model) -> bool {
 
 fn is_empty(model: &Model) -> bool {
     let bare = model.modal.is_none() && model.history.open.is_none() && !model.watches();
-    bare && model.queue.slots().is_empty()
+    bare && model.queue.slots.is_empty()
 }
 
 /// Returns the commands that have a hint in this context.
@@ -295,9 +295,6 @@ const LOOKED_AT: usize = 100;
 /// Returns true if the command changes anything for the selection.
 fn works(model: &Model, marked: &[&Slot], command: Command) -> bool {
     let queue = &model.queue;
-    let any = |slots: &[u32], works: &dyn Fn(&Slot) -> bool| {
-        slots.iter().take(LOOKED_AT).filter_map(|index| queue.slot(*index)).any(works)
-    };
     let target = |allowed: &dyn Fn(&Slot) -> bool| {
         let works = |slot: &Slot| slot.is_pending() && slot.entry.row.can.can_decide() && allowed(slot);
         if marked.is_empty() {
@@ -306,8 +303,9 @@ fn works(model: &Model, marked: &[&Slot], command: Command) -> bool {
             marked.iter().any(|slot| works(slot))
         }
     };
-    let group =
-        |works: &dyn Fn(&Slot) -> bool| queue.group_here().is_some_and(|group| any(&group.slots, works));
+    let group = |works: &dyn Fn(&Slot) -> bool| {
+        queue.group_here().is_some_and(|group| queue.rows_of(group).take(LOOKED_AT).any(works))
+    };
     let staged = |slot: &Slot| model.decide.draft.get(&slot.entry.key).is_some();
     let approves = |slot: &Slot| approval(model, &slot.entry.key).is_ok();
     let clears =
@@ -331,7 +329,7 @@ fn works(model: &Model, marked: &[&Slot], command: Command) -> bool {
             let is_undecided = |index| queue.slot(index).is_some_and(|it| it.is_pending() && !staged(it));
             model.history.open.is_none()
                 && model.undecided() > usize::from(here.is_some())
-                && (queue.shown().is_none() || queue.after_cursor().take(LOOKED_AT).any(is_undecided))
+                && (!queue.is_filtered || queue.after_cursor().take(LOOKED_AT).any(is_undecided))
         }
         Command::Zoom => model.screen.zoom || model.here().is_some(),
         Command::NextTab => model.here().is_some(),

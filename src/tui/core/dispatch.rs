@@ -28,10 +28,10 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         return;
     }
     match command {
-        Command::Down => queue::update::down(model, 1),
-        Command::Up => queue::update::up(model, 1),
-        Command::Top => queue::update::top(model),
-        Command::Bottom => queue::update::bottom(model),
+        Command::Down => queue::update::go(model, Direction::Down, 1),
+        Command::Up => queue::update::go(model, Direction::Up, 1),
+        Command::Top => queue::update::go(model, Direction::Up, usize::MAX),
+        Command::Bottom => queue::update::go(model, Direction::Down, usize::MAX),
         Command::HalfDown => queue::update::half(model, Direction::Down),
         Command::HalfUp => queue::update::half(model, Direction::Up),
         Command::Open if copy::leads(model) => copy::follow(model),

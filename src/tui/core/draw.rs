@@ -58,7 +58,7 @@ fn reading(model: &Model, layout: &Layout) -> Option<Position> {
 }
 
 fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    let is_empty = model.history.open.is_none() && model.queue.slots().is_empty();
+    let is_empty = model.history.open.is_none() && model.queue.slots.is_empty();
     if is_empty {
         empty::draw(model, layout, buf);
         return;

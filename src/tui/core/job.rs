@@ -1,5 +1,5 @@
-//! Work on many rows, done in slices. The router handles keys between two slices, so that no key waits for 100,000
-//! rows.
+//! Work on many rows, done in slices. The router handles keys between two slices, because a key must not wait for
+//! 100,000 rows.
 
 use super::model::Model;
 use super::msg::Effect;

@@ -219,7 +219,7 @@ impl Model {
 
     /// Number of pending actions without a staged decision.
     pub(crate) fn undecided(&self) -> usize {
-        self.list.stats.pending.saturating_sub(self.decide.tally.total().total())
+        self.list.stats.pending.saturating_sub(self.decide.tally.total.total())
     }
 
     /// Returns true if the source is paused and does not run approved actions.

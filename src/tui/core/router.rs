@@ -200,7 +200,7 @@ fn route(model: &mut Model, what: What) {
             dashboard::update::heard(model, None);
             sync::synced(model, &source, answer);
         }
-        What::Ran(ran) => model.queue.ran(ran),
+        What::Ran(ran) => model.queue.same.add(ran),
         What::People(source, answer) => people::update::told(model, &source, answer),
         What::Flows(source, answer) => dashboard::update::flowed(model, &source, answer),
         What::Loaded(actions) => sync::loaded(model, actions),

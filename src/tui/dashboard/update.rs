@@ -347,7 +347,7 @@ fn list_of(status: &Status) -> Option<ViewKind> {
 
 /// Goes to an action in the inbox, or in the list if it has ended.
 fn action(model: &mut Model, key: &ActionKey, list: Option<ViewKind>) {
-    if model.queue.get(key).is_none() && model.queue.held().any(|entry| entry.key == *key) {
+    if model.queue.get(key).is_none() && model.queue.held.contains_key(key) {
         sync::take_in(model);
     }
     if model.queue.get(key).is_some() {

@@ -42,7 +42,7 @@ pub(crate) fn rejectable(model: &mut Model, targets: Vec<ActionKey>) -> Option<V
         let can = model.queue.get(key).map(|slot| slot.entry.row.can)?;
         (!can.reject).then(|| can.why_not(On::Reject))
     };
-    let any = model.queue.any_can(|can| !can.reject);
+    let any = model.queue.tally.any_can(|can| !can.reject);
     let why = targets.iter().filter(|_| any).find_map(cannot);
     let Some(why) = why else { return Some(targets) };
     let all = targets.len();
@@ -244,7 +244,7 @@ pub(crate) fn exclude(model: &mut Model) {
     let demands = |key: &ActionKey| {
         model.queue.get(key).is_some_and(|slot| slot.entry.row.can.reason == ReasonRule::Required)
     };
-    if model.queue.any_can(|can| can.reason == ReasonRule::Required) && targets.iter().any(demands) {
+    if model.queue.tally.any_can(|can| can.reason == ReasonRule::Required) && targets.iter().any(demands) {
         let for_marks = !model.queue.marks.is_empty();
         return open_for(model, DecisionKind::Reject, targets, for_marks);
     }

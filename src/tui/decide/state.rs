@@ -88,7 +88,7 @@ impl Targets {
     }
 }
 
-/// What happens once all decisions are staged.
+/// Follows once all decisions are staged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FollowUp {
     pub said: Option<(Tone, String)>,

@@ -11,7 +11,7 @@ use crate::tui::decide::words;
 use crate::tui::queue::slots::Slot;
 
 fn has_turns(model: &Model) -> bool {
-    model.queue.any_can(|can| can.together == Together::Same)
+    model.queue.tally.any_can(|can| can.together == Together::Same)
 }
 
 /// Returns the turn of an action, if its calls are decided together.

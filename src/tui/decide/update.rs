@@ -47,7 +47,7 @@ pub(crate) fn begin_skipping(model: &mut Model, mut targets: Targets, moves_on: 
 }
 
 fn may_skip(model: &Model) -> bool {
-    !model.queue.marks.is_empty() && model.decide.tally.with_words() > 0
+    !model.queue.marks.is_empty() && model.decide.tally.with_words > 0
 }
 
 /// Removes decisions that would replace typed text or edits, which belong to a single action. Returns their number.
@@ -157,7 +157,7 @@ pub(crate) fn approve_rest(model: &mut Model) {
     }
     let (mut wanted, mut unopened, mut new, mut other) = (Vec::new(), 0, 0, 0);
     let (mut high, mut critical) = (0, 0);
-    for slot in group.slots.iter().filter_map(|index| model.queue.slot(*index)) {
+    for slot in model.queue.rows_of(group) {
         let key = &slot.entry.key;
         if !slot.is_pending() || model.decide.draft.get(key).is_some() {
             continue;
@@ -189,8 +189,8 @@ pub(crate) fn approve_rest(model: &mut Model) {
         .map(|(n, why)| format!("{n} {why}"))
         .collect();
     let left = if left.is_empty() { String::new() } else { words::and_skipped(&left.join(", ")) };
-    let word = model.queue.group_by().word();
-    let shown = if model.queue.shown().is_some() { words::AS_FAR_AS_IT_IS } else { "" };
+    let word = model.queue.group_by.word();
+    let shown = if model.queue.is_filtered { words::AS_FAR_AS_IT_IS } else { "" };
     let new = queue::update::just_arrived(new).map(|said| format!("; {said}")).unwrap_or_default();
     let said = words::rest_approved(word, shown, approved, &left, &new);
     let follow_up = FollowUp { said: Some((Tone::Plain, said)), ..FollowUp::default() };
@@ -219,7 +219,7 @@ pub(crate) fn ready(model: &mut Model) -> Option<Vec<ActionKey>> {
         say_why_not(model);
         return None;
     }
-    let any = model.queue.any_can(|can| !can.can_decide());
+    let any = model.queue.tally.any_can(|can| !can.can_decide());
     if let Some(why) = targets.iter().filter(|_| any).find_map(|key| read_only(model, key)) {
         model.warn(why);
         return None;
@@ -273,7 +273,7 @@ pub(crate) fn say_why_not(model: &mut Model) {
         return;
     }
     let Some(slot) = model.here() else {
-        let (word, keys) = (model.queue.group_by().word(), &model.settings.keymap);
+        let (word, keys) = (model.queue.group_by.word(), &model.settings.keymap);
         let (rest, mark, into) =
             (keys.key(Command::ApproveRest), keys.key(Command::Mark), keys.key(Command::Unfold));
         let said = words::is_a_group(word, &rest, &mark, &into);
@@ -339,7 +339,7 @@ pub(crate) fn move_on(model: &mut Model) {
         && let Err(new) = queue::update::advance(model)
     {
         let batch = model.settings.keymap.key(Command::ReviewBatch);
-        let what = if model.queue.shown().is_some() { words::ALL_SHOWN } else { words::ALL };
+        let what = if model.queue.is_filtered { words::ALL_SHOWN } else { words::ALL };
         let next = model.settings.keymap.key(Command::NextUndecided);
         let said = match new {
             0 => words::all_decided(what, &batch),

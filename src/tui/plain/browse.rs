@@ -26,11 +26,8 @@ pub(crate) enum To {
 pub(crate) fn announce(session: &mut Session) {
     let Some(slot) = session.model.here() else {
         session.spoken = None;
-        let nothing = if session.model.queue.lines().is_empty() {
-            words::NOTHING_PENDING
-        } else {
-            words::NOTHING_CHOSEN
-        };
+        let nothing =
+            if session.model.queue.lines.is_empty() { words::NOTHING_PENDING } else { words::NOTHING_CHOSEN };
         session.say(nothing);
         return say_held(session);
     };
@@ -60,7 +57,7 @@ pub(crate) fn first_undecided(session: &mut Session) {
 }
 
 fn actions(model: &Model) -> impl Iterator<Item = &Slot> {
-    model.queue.lines().iter().filter_map(|line| match line {
+    model.queue.lines.iter().filter_map(|line| match line {
         Line::Action(index) => model.queue.slot(*index),
         Line::Header(_) => None,
     })
@@ -153,7 +150,7 @@ pub(crate) fn batch(session: &mut Session) {
     let model = &session.model;
     let Some(group) = model.queue.group_here() else { return announce(session) };
     let inside: std::collections::HashSet<&ActionKey> =
-        group.slots.iter().filter_map(|index| model.queue.slot(*index)).map(|slot| &slot.entry.key).collect();
+        model.queue.rows_of(group).map(|slot| &slot.entry.key).collect();
     let all = actions(model).enumerate().filter(|(_, slot)| inside.contains(&slot.entry.key));
     let mut said: Vec<String> = all.take(100).map(|(nth, slot)| line(model, nth + 1, slot)).collect();
     if inside.len() > said.len() {
@@ -200,7 +197,7 @@ pub(crate) fn staged(session: &mut Session) {
 }
 
 pub(crate) fn reload(session: &mut Session) {
-    let held = session.model.queue.n_held();
+    let held = session.model.queue.held.len();
     session.give(Intent::Command(Command::Reload));
     session.say_heard();
     let counts = sentences::counts(&session.model);

@@ -27,11 +27,11 @@ struct Snapshot {
 impl Snapshot {
     fn of(model: &Model, counted: bool) -> Self {
         let elsewhere = || {
-            let slots = model.queue.slots().iter();
+            let slots = model.queue.slots.iter();
             slots.filter(|slot| matches!(&slot.state, State::Settled(settled) if !settled.ours)).count()
         };
         Self {
-            actions: model.queue.slots().len() + model.queue.n_held(),
+            actions: model.queue.slots.len() + model.queue.held.len(),
             settled: if counted { elsewhere() } else { 0 },
             good: model.list.sources.iter().map(|source| sentences::is_good(model, source)).collect(),
         }

@@ -61,7 +61,7 @@ pub(crate) fn risk(risk: &Risk) -> String {
 /// Returns `Action 2 of 41`.
 pub(crate) fn place(model: &Model, slot: &Slot) -> String {
     let (mut nth, mut total) = (0, 0);
-    for line in model.queue.lines() {
+    for line in &model.queue.lines {
         if let Line::Action(index) = line {
             total += 1;
             if model.queue.slot(*index).is_some_and(|other| other.entry.key == slot.entry.key) {
@@ -186,7 +186,7 @@ pub(crate) fn counts(model: &Model) -> String {
 
 /// Returns `2 new actions above come in when you move on.`
 pub(crate) fn held(model: &Model) -> Option<String> {
-    match model.queue.n_held() {
+    match model.queue.held.len() {
         0 => None,
         1 => Some(words::ONE_NEW_ABOVE.to_owned()),
         held => Some(words::new_above(held)),

@@ -126,7 +126,7 @@ fn near(model: &Model) -> [Option<&Slot>; 2] {
         let before = view.at().checked_sub(1).and_then(|at| view.slot(at));
         return [view.slot(view.at() + 1), before.filter(short)];
     }
-    let (lines, at) = (model.queue.lines(), model.queue.at());
+    let (lines, at) = (&model.queue.lines, model.queue.at);
     let action = |line: &Line| match line {
         Line::Action(index) => model.queue.slot(*index),
         Line::Header(_) => None,
@@ -482,7 +482,7 @@ fn beside(model: &Model, key: &ActionKey) -> Vec<Row> {
             || same(&own.mission, &row.mission)
             || same(&own.session, &row.session)
     };
-    let open = model.queue.slots().iter().filter(|slot| slot.is_open()).map(|slot| &*slot.entry);
+    let open = model.queue.slots.iter().filter(|slot| slot.is_open()).map(|slot| &*slot.entry);
     let listed = open.chain(model.queue.held_pending()).filter(|entry| entry.key.source == key.source);
     let beside = listed.filter(|entry| entry.key == *key || shares(&entry.row));
     beside.map(|entry| entry.row.clone()).collect()

@@ -223,13 +223,9 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if group.key.batch().is_none() {
         return queue::view::draw_group(model, group, area, buf);
     }
-    let staged = model.decide.spread.of_group(group, &model.queue, &model.decide.tally);
+    let staged = model.decide.spread.of_group(group, &model.decide.tally);
     let keys = &model.settings.keymap;
-    let Some(row) =
-        group.slots.first().and_then(|index| model.queue.slot(*index)).map(|slot| &slot.entry.row)
-    else {
-        return;
-    };
+    let Some(row) = model.queue.rows_of(group).next().map(|slot| &slot.entry.row) else { return };
     Pen::new(buf, area, 0).ours(words::BATCH_OF, theme::DIM).shown(&text::identifier(&row.tool), theme::BOLD);
     let undecided = group.open.saturating_sub(staged.total());
     let line = words::group_counts(group.open, undecided, staged.total());
@@ -261,8 +257,7 @@ fn lost(model: &Model, area: Rect, buf: &mut Buffer) {
 
 fn to_settle(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
-    let mut slots = group.slots.iter().filter_map(|index| model.queue.slot(*index));
-    let sent = slots.any(|slot| slot.state == State::Unknown);
+    let sent = model.queue.rows_of(group).any(|slot| slot.state == State::Unknown);
     let why = if sent { words::NO_ANSWER_CAME } else { words::EXECUTOR_DID_NOT_REPORT };
     Pen::new(buf, area, 0).ours(&words::may_have_run(group.open), theme::BOLD);
     Pen::new(buf, area, 1).ours(why, theme::BOLD);

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 use crate::config::GroupBy;
 use crate::domain::{BatchKey, Change, Draft, Entry, Staged, StagedCounts, Timestamp};
 
@@ -18,11 +20,11 @@ pub(crate) fn stats(queue: &mut Queue, now: Timestamp) -> Stats {
     let counts = |entry: &&Entry| !is_late(entry, now) && !queue.away.contains(&entry.key);
     let counted: Vec<&Entry> = held.values().filter(counts).collect();
     for entry in &counted {
-        queue.tally.add(entry, counts_as(entry));
+        queue.tally.count(entry, counts_as(entry), 1);
     }
     let stats = queue.tally.stats();
     for entry in counted {
-        queue.tally.take(entry, counts_as(entry));
+        queue.tally.count(entry, counts_as(entry), -1);
     }
     queue.held = held;
     stats
@@ -39,26 +41,26 @@ pub(crate) fn stats_anew(queue: &Queue, later: Option<&FrozenUpdates>, now: Time
             None => Some(entry),
         };
         match (place, present) {
-            (CountsAs::Lost, _) => tally.add(entry, CountsAs::Lost),
+            (CountsAs::Lost, _) => tally.count(entry, CountsAs::Lost, 1),
             (place, present) => {
                 tally.expires(entry, place, 1);
                 if let Some(entry) = present {
-                    tally.add(entry, CountsAs::Counted);
+                    tally.count(entry, CountsAs::Counted, 1);
                 }
             }
         }
     };
-    for slot in queue.slots() {
+    for slot in queue.slots.iter() {
         if let Some(place) = slot.counts_as() {
             add(&slot.entry, place);
         }
     }
-    let held = queue.held().filter(|entry| !is_late(entry, now) && !queue.away.contains(&entry.key));
+    let held = queue.held.values().filter(|entry| !is_late(entry, now) && !queue.away.contains(&entry.key));
     held.for_each(|entry| add(entry, counts_as(entry)));
     let arrived = later.into_iter().flat_map(|later| later.arrived(queue));
     let arrived = arrived.filter(|entry| !entry.row.has_expired(now));
     for entry in arrived.filter(|entry| entry.row.status.is_pending()) {
-        tally.add(entry, CountsAs::Counted);
+        tally.count(entry, CountsAs::Counted, 1);
     }
     tally.stats()
 }
@@ -75,11 +77,11 @@ fn is_late(entry: &Entry, now: Timestamp) -> bool {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StagedTotals {
-    total: StagedCounts,
+    pub(crate) total: StagedCounts,
     /// Approvals of actions that were never opened.
-    unopened: usize,
-    with_words: usize,
-    batches: HashMap<BatchKey, StagedCounts>,
+    pub(crate) unopened: usize,
+    pub(crate) with_words: usize,
+    batches: HashMap<BatchKey, StagedCounts, RandomState>,
 }
 
 impl StagedTotals {
@@ -89,81 +91,44 @@ impl StagedTotals {
         tally
     }
 
-    pub(crate) fn total(&self) -> StagedCounts {
-        self.total
-    }
-
-    pub(crate) fn unopened(&self) -> usize {
-        self.unopened
-    }
-
-    pub(crate) fn with_words(&self) -> usize {
-        self.with_words
-    }
-
     pub(crate) fn batch(&self, batch: &BatchKey) -> StagedCounts {
         self.batches.get(batch).copied().unwrap_or_default()
     }
 
     pub(crate) fn done(&mut self, changes: &[Change]) {
-        self.change(changes, |change| (change.before.as_deref(), change.after.as_deref()));
+        for change in changes {
+            change.before.iter().for_each(|staged| self.remove(staged));
+            change.after.iter().for_each(|staged| self.add(staged));
+        }
     }
 
     pub(crate) fn undone(&mut self, changes: &[Change]) {
-        self.change(changes, |change| (change.after.as_deref(), change.before.as_deref()));
-    }
-
-    /// Applies changes in runs of one batch, to look each batch up once.
-    fn change(&mut self, changes: &[Change], sides: fn(&Change) -> Sides<'_, Staged>) {
-        for run in changes.chunk_by(|one, next| batches(sides(one)) == batches(sides(next))) {
-            let (was, is): (Vec<&Staged>, Vec<&Staged>) = {
-                let sides = || run.iter().map(sides);
-                (sides().filter_map(|(was, _)| was).collect(), sides().filter_map(|(_, is)| is).collect())
-            };
-            self.remove_all(&was);
-            self.add_all(&is);
+        for change in changes {
+            change.after.iter().for_each(|staged| self.remove(staged));
+            change.before.iter().for_each(|staged| self.add(staged));
         }
     }
 
-    fn add_all(&mut self, staged: &[&Staged]) {
-        let Some(first) = staged.first() else { return };
-        let counts = self.batches.entry(first.batch.clone()).or_default();
-        for staged in staged {
-            counts.add(staged.decision.kind());
-            self.total.add(staged.decision.kind());
-            self.unopened += usize::from(is_unopened(staged));
-            self.with_words += usize::from(staged.decision.has_words());
-        }
-    }
-
-    fn remove_all(&mut self, staged: &[&Staged]) {
-        let Some(first) = staged.first() else { return };
-        let mut counts = self.batches.remove(&first.batch).unwrap_or_default();
-        for staged in staged {
-            counts.remove(staged.decision.kind());
-            self.total.remove(staged.decision.kind());
-            self.unopened = self.unopened.saturating_sub(usize::from(is_unopened(staged)));
-            let with_words = usize::from(staged.decision.has_words());
-            self.with_words = self.with_words.saturating_sub(with_words);
-        }
-        if counts != StagedCounts::default() {
-            self.batches.insert(first.batch.clone(), counts);
-        }
-    }
-
-    pub(crate) fn add(&mut self, staged: &Staged) {
-        self.add_all(&[staged]);
+    fn add(&mut self, staged: &Staged) {
+        let kind = staged.decision.kind();
+        self.total.add(kind);
+        self.batches.entry(staged.batch.clone()).or_default().add(kind);
+        self.unopened += usize::from(is_unopened(staged));
+        self.with_words += usize::from(staged.decision.has_words());
     }
 
     pub(crate) fn remove(&mut self, staged: &Staged) {
-        self.remove_all(&[staged]);
+        let kind = staged.decision.kind();
+        self.total.remove(kind);
+        if let Some(counts) = self.batches.get_mut(&staged.batch) {
+            counts.remove(kind);
+            if counts.total() == 0 {
+                self.batches.remove(&staged.batch);
+            }
+        }
+        self.unopened = self.unopened.saturating_sub(usize::from(is_unopened(staged)));
+        self.with_words = self.with_words.saturating_sub(usize::from(staged.decision.has_words()));
     }
-}
-
-type Sides<'a, T> = (Option<&'a T>, Option<&'a T>);
-
-fn batches((was, is): Sides<'_, Staged>) -> Sides<'_, BatchKey> {
-    (was.map(|staged| &staged.batch), is.map(|staged| &staged.batch))
 }
 
 fn is_unopened(staged: &Staged) -> bool {
@@ -183,7 +148,7 @@ pub(crate) struct StagedByGroup {
 
 impl StagedByGroup {
     pub(crate) fn is_of(&self, queue: &Queue) -> bool {
-        self.arrangement == queue.arrangement()
+        self.arrangement == queue.arrangement
     }
 
     pub(crate) const fn hidden(&self) -> usize {
@@ -191,24 +156,23 @@ impl StagedByGroup {
     }
 
     /// Returns the staged decisions of a group, without those that the filter hides.
-    pub(crate) fn of_group(&self, group: &Group, queue: &Queue, tally: &StagedTotals) -> StagedCounts {
+    pub(crate) fn of_group(&self, group: &Group, tally: &StagedTotals) -> StagedCounts {
         if self.groups.is_empty() {
             return group.key.batch().map(|batch| tally.batch(batch)).unwrap_or_default();
         }
-        let first = group.slots.first().and_then(|index| queue.slot(*index));
-        first.and_then(|slot| self.groups.get(slot.group as usize)).copied().unwrap_or_default()
+        self.groups.get(group.id.index()).copied().unwrap_or_default()
     }
 
     pub(crate) fn of(queue: &Queue, draft: &Draft) -> Self {
-        let mut spread = Self { arrangement: queue.arrangement(), ..Self::default() };
+        let mut spread = Self { arrangement: queue.arrangement, ..Self::default() };
         // `StagedTotals` already counts batches.
-        if queue.group_by() == GroupBy::Batch && queue.shown().is_none() {
+        if queue.group_by == GroupBy::Batch && !queue.is_filtered {
             return spread;
         }
-        spread.groups.resize(queue.groups().len(), StagedCounts::default());
+        spread.groups.resize(queue.groups.len(), StagedCounts::default());
         for (key, staged) in draft.iter() {
             let Some(slot) = queue.get(key) else { continue };
-            match spread.groups.get_mut(slot.group as usize) {
+            match spread.groups.get_mut(slot.group.index()).filter(|_| slot.shown) {
                 Some(counts) => counts.add(staged.decision.kind()),
                 None => spread.hidden += 1,
             }

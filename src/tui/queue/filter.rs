@@ -53,7 +53,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     };
     match (step, &mut model.history.open) {
         (Some(step), Some(view)) => view.go_to(view.at().saturating_add_signed(step)),
-        (Some(step), None) => model.queue.go_to(model.queue.at().saturating_add_signed(step)),
+        (Some(step), None) => model.queue.go_to(model.queue.at.saturating_add_signed(step)),
         _ => {
             let Some(Modal::Filter(line)) = &mut model.modal else { return };
             let before = line.text();
@@ -211,7 +211,7 @@ pub(crate) fn narrow_history(model: &mut Model) {
 pub(crate) fn hidden(model: &Model) -> HashSet<ActionKey> {
     let Some(filter) = &model.list.filtering.applied else { return HashSet::new() };
     let mut finder = Finder::default();
-    let waiting = model.queue.held().map(|entry| Slot::arrived(entry.clone()));
+    let waiting = model.queue.held.values().map(|entry| Slot::arrived(entry.clone()));
     let hides =
         waiting.filter(|slot| !finder.holds(filter, &FilteredRow { model, slot, own: None }, model.now));
     hides.map(|slot| slot.entry.key).collect()
@@ -225,15 +225,14 @@ impl Job for Scan {
     }
 
     fn step(mut self, model: &mut Model, most: usize) -> Option<Self> {
-        if self.arrangement != model.queue.arrangement() {
+        if self.arrangement != model.queue.arrangement {
             self = Self { then: self.then, ..Self::new(self.filter, None, &model.queue, self.now) };
         }
         let end = self.next.saturating_add(most).min(self.rows.len());
-        for index in self.rows.get(self.next..end).unwrap_or_default() {
-            let Some(slot) = model.queue.slot(*index) else { continue };
-            let holds = self.finder.holds(&self.filter, &FilteredRow { model, slot, own: None }, self.now);
-            if let Some(shown) = self.shown.get_mut(*index as usize) {
-                *shown = holds;
+        for id in self.rows.get(self.next..end).unwrap_or_default() {
+            let Some(slot) = model.queue.slot(*id) else { continue };
+            if self.finder.holds(&self.filter, &FilteredRow { model, slot, own: None }, self.now) {
+                self.found.push(*id);
             }
         }
         self.next = end;
@@ -241,7 +240,7 @@ impl Job for Scan {
             return Some(self);
         }
         model.queue.shows_away = self.filter.shows_snoozed();
-        model.queue.filter(Some(self.shown));
+        model.queue.filter(Some(&self.found));
         model.list.filtering.applied = Some(self.filter);
         if let Some(Modal::Filter(line)) = &mut model.modal {
             line.narrows = true;
@@ -358,7 +357,7 @@ pub(super) fn draw_line(
 fn counted(model: &Model) -> String {
     match &model.history.open {
         Some(view) => format!("{} of {}", view.len(), view.n_read()),
-        None => format!("{} of {}", model.queue.n_shown(), model.queue.slots().len()),
+        None => format!("{} of {}", model.queue.n_shown(), model.queue.slots.len()),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::config::{Config, GroupBy, SortBy};
 use crate::domain::{SourceName, Timestamp, Untrusted};
 use crate::inbox::filter::{Filter, FilterError, Finder};
 
+use super::slots::RowId;
 use super::state::{Cursor, Queue};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +32,9 @@ pub(crate) struct Scan {
     pub now: Timestamp,
     /// The arrangement of the list that is searched; when it changes, the search restarts.
     pub arrangement: u64,
-    pub rows: Vec<u32>,
+    pub rows: Vec<RowId>,
     pub next: usize,
-    pub shown: Vec<bool>,
+    pub found: Vec<RowId>,
     /// The cursor and first line to restore afterwards.
     pub then: Option<(Cursor, usize)>,
 }
@@ -73,15 +74,15 @@ impl FilterLine {
 impl Scan {
     /// Searches all rows, or only the visible ones if the new filter can only match fewer than `applied`.
     pub(crate) fn new(filter: Filter, applied: Option<&Filter>, queue: &Queue, now: Timestamp) -> Self {
-        let known = queue.shown().filter(|_| applied.is_some_and(|applied| filter.narrows(applied)));
-        let is_known = |index: &&u32| known.is_none_or(|known| known.get(**index as usize) == Some(&true));
+        let narrows = applied.is_some_and(|applied| filter.narrows(applied));
+        let may_match = |id: &&RowId| !narrows || queue.slot(**id).is_some_and(|slot| !slot.filtered_out);
         Self {
             finder: Finder::default(),
             now,
-            arrangement: queue.arrangement(),
-            rows: queue.order().iter().filter(is_known).copied().collect(),
+            arrangement: queue.arrangement,
+            rows: queue.order.iter().filter(may_match).copied().collect(),
             next: 0,
-            shown: vec![false; queue.slots().len()],
+            found: Vec::new(),
             then: None,
             filter,
         }

@@ -1,13 +1,15 @@
-//! Groups of the list.
+//! Groups of the list: the rows in them, their folds and counts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 
 use crate::config::GroupBy;
 use crate::domain::{BatchKey, SourceName, Untrusted};
 
 use super::shape::Shape;
-use super::slots::Slot;
+use super::slots::{GroupId, RowId, Slot, Slots};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum GroupKey {
@@ -24,12 +26,16 @@ pub(crate) enum GroupKey {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
+    pub id: GroupId,
     pub key: GroupKey,
-    pub slots: Vec<u32>,
+    /// The visible rows in list order. A group without any is not in the list.
+    pub rows: Vec<RowId>,
     pub folded: bool,
-    /// Number of actions that are neither decided nor settled.
+    /// Number of visible rows that are neither decided nor settled.
     pub open: usize,
+    /// Number of batches of the visible rows.
     pub batches: usize,
+    /// The line of its header or single row.
     pub(crate) line: usize,
 }
 
@@ -71,29 +77,6 @@ impl GroupKey {
         }
     }
 
-    /// Returns true if [`Self::of`] would return this key, without building it.
-    fn is_of(&self, slot: &Slot, by: GroupBy) -> bool {
-        let (key, row) = (&slot.entry.key, &slot.entry.row);
-        if slot.is_lost() {
-            return *self == Self::ToResolve;
-        }
-        match (self, by) {
-            (Self::Batch(BatchKey::Batch(source, batch)), GroupBy::Batch) => {
-                row.batch.as_ref() == Some(batch) && *source == key.source
-            }
-            (Self::Mission(source, mission), GroupBy::Mission) => {
-                *mission == row.mission && *source == key.source
-            }
-            (Self::Checkpoint(source, checkpoint), GroupBy::Checkpoint) => {
-                *checkpoint == row.checkpoint && *source == key.source
-            }
-            (Self::Agent(source, agent), GroupBy::Agent) => *agent == row.agent && *source == key.source,
-            (Self::Source(source), GroupBy::Source) => *source == key.source,
-            (Self::Shape(shape), GroupBy::Shape) => shape.is_of(&slot.entry),
-            _ => false,
-        }
-    }
-
     /// Returns true if the action counts as open in this group.
     pub(crate) fn counts(&self, slot: &Slot) -> bool {
         match self {
@@ -101,42 +84,124 @@ impl GroupKey {
             _ => slot.is_open(),
         }
     }
+
+    /// Groups of near-identical actions are folded until the reviewer unfolds them.
+    const fn begins_folded(&self) -> bool {
+        matches!(self, Self::Shape(_))
+    }
 }
 
-/// All groups, as if there were no filter.
+impl Group {
+    /// Returns true for a single action, which has no header and does not fold.
+    pub(crate) fn is_single(&self) -> bool {
+        self.rows.len() == 1 && self.key != GroupKey::ToResolve
+    }
+
+    /// Returns true if its rows are behind its header.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.folded && !self.is_single()
+    }
+}
+
+/// All groups of the list, as if there were no filter, and the order of those that are visible.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Buckets {
-    keys: Vec<GroupKey>,
-    by_key: HashMap<GroupKey, u32>,
-    last: u32,
+pub(crate) struct Groups {
+    all: Vec<Group>,
+    by_key: HashMap<GroupKey, GroupId, RandomState>,
+    /// The visible groups. Each is where its first row is.
+    pub(crate) order: Vec<GroupId>,
 }
 
-impl Buckets {
-    /// Returns the number of a row's group, adding it if it is new.
-    pub(crate) fn place(&mut self, slot: &Slot, by: GroupBy) -> u32 {
-        // Consecutive rows usually belong to the same group.
-        if self.get(self.last).is_some_and(|last| last.is_of(slot, by)) {
-            return self.last;
-        }
-        let key = GroupKey::of(slot, by);
-        let fresh = self.keys.len() as u32;
-        self.last = *self.by_key.entry(key).or_insert_with_key(|key| {
-            self.keys.push(key.clone());
+impl Groups {
+    /// Returns the group of a row, adding it if it is new.
+    pub(crate) fn place(&mut self, slot: &Slot, by: GroupBy) -> GroupId {
+        let fresh = GroupId(self.all.len() as u32);
+        *self.by_key.entry(GroupKey::of(slot, by)).or_insert_with_key(|key| {
+            let (key, folded) = (key.clone(), key.begins_folded());
+            self.all.push(Group { id: fresh, key, rows: Vec::new(), folded, open: 0, batches: 0, line: 0 });
             fresh
+        })
+    }
+
+    /// Makes all groups empty, before the rows are [shown](Self::show) again in list order.
+    pub(crate) fn clear(&mut self) {
+        for group in &mut self.all {
+            group.rows.clear();
+            (group.open, group.batches) = (0, 0);
+        }
+        self.order.clear();
+    }
+
+    pub(crate) fn show(&mut self, id: RowId, slot: &Slot) {
+        let Some(group) = self.all.get_mut(slot.group.index()) else { return };
+        if group.rows.is_empty() {
+            self.order.push(slot.group);
+        }
+        group.rows.push(id);
+        group.open += usize::from(group.key.counts(slot));
+    }
+
+    /// Counts the batches of each visible group; the list has `all` batches.
+    pub(crate) fn count_batches(&mut self, slots: &Slots, all: usize) {
+        let mut counted_in = vec![None; all];
+        self.for_each(|group| {
+            if group.key.batch().is_some() {
+                group.batches = 1;
+                return;
+            }
+            for slot in group.rows.iter().filter_map(|row| slots.get(*row)) {
+                let counted = counted_in.get_mut(slot.batch as usize).and_then(|last| last.replace(group.id));
+                group.batches += usize::from(counted != Some(group.id));
+            }
         });
-        self.last
     }
 
-    pub(crate) fn get(&self, number: u32) -> Option<&GroupKey> {
-        self.keys.get(number as usize)
+    /// Calls `change` with the visible groups in list order.
+    pub(crate) fn for_each(&mut self, mut change: impl FnMut(&mut Group)) {
+        for id in &self.order {
+            if let Some(group) = self.all.get_mut(id.index()) {
+                change(group);
+            }
+        }
     }
 
-    pub(crate) fn number(&self, key: &GroupKey) -> Option<u32> {
-        self.by_key.get(key).copied()
+    /// Folds these groups as in `before`.
+    pub(crate) fn keep_folds(&mut self, before: &Self) {
+        for group in &mut self.all {
+            if let Some(known) = before.by_key.get(&group.key).and_then(|id| before.get(*id)) {
+                group.folded = known.folded;
+            }
+        }
     }
 
+    /// Forgets the fold of a group without rows.
+    pub(crate) fn forget_folds(&mut self, has_rows: impl Fn(GroupId) -> bool) {
+        for group in self.all.iter_mut().filter(|group| !has_rows(group.id)) {
+            group.folded = group.key.begins_folded();
+        }
+    }
+
+    pub(crate) fn get(&self, id: GroupId) -> Option<&Group> {
+        self.all.get(id.index())
+    }
+
+    pub(crate) fn get_mut(&mut self, id: GroupId) -> Option<&mut Group> {
+        self.all.get_mut(id.index())
+    }
+
+    /// Returns the group if any of its rows is visible.
+    pub(crate) fn find(&self, key: &GroupKey) -> Option<&Group> {
+        self.get(*self.by_key.get(key)?).filter(|group| !group.rows.is_empty())
+    }
+
+    /// Number of groups, including those without visible rows.
     pub(crate) fn len(&self) -> usize {
-        self.keys.len()
+        self.all.len()
+    }
+
+    /// Returns the visible groups in list order.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Group> {
+        self.order.iter().filter_map(|id| self.get(*id))
     }
 }
 
@@ -146,30 +211,23 @@ pub(crate) struct Regrouping {
     pub by: GroupBy,
     /// The arrangement of the list; if it changes, grouping restarts.
     arrangement: u64,
-    pub buckets: Buckets,
+    pub groups: Groups,
     /// The new group of each row so far.
-    pub of: Vec<u32>,
+    pub of: Vec<GroupId>,
 }
 
 impl Regrouping {
     pub(crate) fn new(by: GroupBy, arrangement: u64) -> Self {
-        Self { by, arrangement, buckets: Buckets::default(), of: Vec::new() }
+        Self { by, arrangement, groups: Groups::default(), of: Vec::new() }
     }
 
     /// Reads at most `most` rows. Returns true once all are read.
-    pub(crate) fn read(&mut self, slots: &[Slot], arrangement: u64, most: usize) -> bool {
+    pub(crate) fn read(&mut self, slots: &Slots, arrangement: u64, most: usize) -> bool {
         if self.arrangement != arrangement {
             *self = Self::new(self.by, arrangement);
         }
-        let rest = slots.get(self.of.len()..).unwrap_or_default().iter().take(most);
-        self.of.extend(rest.map(|slot| self.buckets.place(slot, self.by)));
+        let rest = slots.iter().skip(self.of.len()).take(most);
+        self.of.extend(rest.map(|slot| self.groups.place(slot, self.by)));
         self.of.len() == slots.len()
-    }
-}
-
-impl Group {
-    /// Returns true for a single action, which has no header and does not fold.
-    pub(crate) fn is_single(&self) -> bool {
-        self.slots.len() == 1 && self.key != GroupKey::ToResolve
     }
 }

@@ -8,7 +8,7 @@ use crate::domain::{
 use crate::inbox::Rows;
 
 use super::groups::{Group, GroupKey};
-use super::slots::{NOWHERE, Settled, Slot, State};
+use super::slots::{RowId, Settled, Slot, State};
 use super::state::{Held, Line, Queue};
 use super::tally::Tally;
 
@@ -17,7 +17,6 @@ pub(crate) struct Merged {
     pub changed: Vec<ActionKey>,
     /// Actions settled by other decisions than ours, and by whom.
     pub settled: Vec<(ActionKey, Option<Untrusted>)>,
-    pub arrived: usize,
     pub lost: bool,
     /// The source reports news about an action whose decision was lost.
     pub lost_is_told: bool,
@@ -26,50 +25,31 @@ pub(crate) struct Merged {
 impl Queue {
     pub(crate) fn merge(&mut self, source: &SourceName, rows: Rows) -> Merged {
         let mut merged = Merged::default();
-        match rows {
-            Rows::All(entries) => {
-                let listed = entries.iter().map(|entry| entry.key.id.clone()).collect();
-                self.leave_out(source, &listed, &mut merged);
-                for entry in entries {
-                    self.merge_one(entry, &mut merged);
-                }
-            }
-            Rows::Page { entries, first } => {
-                self.has_left &= !first;
-                self.held.reserve(entries.len());
-                for entry in entries {
-                    self.merge_one(entry, &mut merged);
-                }
-            }
-            Rows::LastPage { entries, listed } => {
-                for entry in entries {
-                    self.merge_one(entry, &mut merged);
-                }
-                // Unless rows left meanwhile, equal counts mean that no row is missing from the list. This avoids
-                // looking up 100,000 rows.
-                if self.has_left || self.count_of(source) != listed.len() {
-                    self.leave_out(source, &listed, &mut merged);
-                }
-            }
-            Rows::Changes { entries, gone } => {
-                for entry in entries {
-                    self.merge_one(entry, &mut merged);
-                }
-                for key in gone {
-                    self.has_left |= self.held.swap_remove(&key).is_some();
-                    self.settle(&key, None, &mut merged);
-                }
-            }
+        if matches!(rows, Rows::Page { first: true, .. }) {
+            self.has_left = false;
         }
-        self.same.take_changed(&self.slots);
+        let (entries, gone, listed) = parts(rows);
+        self.held.reserve(entries.len());
+        for entry in entries {
+            self.merge_one(entry, &mut merged);
+        }
+        for key in gone {
+            self.has_left |= self.held.swap_remove(&key).is_some();
+            self.settle(&key, None, &mut merged);
+        }
+        // Unless rows left meanwhile, equal counts mean that no row is missing from the list. This avoids looking up
+        // 100,000 rows.
+        if let Some(listed) = listed.filter(|it| self.has_left || self.count_of(source) != it.len()) {
+            self.leave_out(source, &listed, &mut merged);
+        }
         self.forget_kinds();
         merged
     }
 
     /// Forgets unused kinds once there are many, because some agents never reuse a name.
     fn forget_kinds(&mut self) {
-        if self.tally.kinds().all().len() > 1_000 + self.slots.len() * 2 {
-            self.tally = Tally::of(&mut self.slots);
+        if self.tally.kinds.all().len() > 1_000 + self.slots.len() * 2 {
+            self.tally = Tally::of(self.slots.iter_mut());
             // A running sort refers to the old kind numbers and must begin again.
             self.strays += 1;
         }
@@ -77,7 +57,7 @@ impl Queue {
 
     /// Counts the actions of a source, settled and waiting ones included.
     fn count_of(&self, source: &SourceName) -> usize {
-        let is_its: Vec<bool> = self.tally.kinds().all().map(|kind| kind.source == *source).collect();
+        let is_its: Vec<bool> = self.tally.kinds.all().map(|kind| kind.source == *source).collect();
         let listed = self.slots.iter().filter(|slot| is_its.get(slot.kind as usize) == Some(&true));
         listed.count() + self.held.keys().filter(|key| key.source == *source).count()
     }
@@ -96,38 +76,30 @@ impl Queue {
         let key = entry.key.clone();
         let lost = entry.row.status == Status::Unknown;
         let outstanding = lost || entry.row.status.is_pending();
-        let index = self.index(&key);
-        let Some(slot) = index.and_then(|index| self.slots.get_mut(index as usize)) else {
+        let Some((id, slot)) = self.index(&key).and_then(|id| Some((id, self.slot(id)?))) else {
             if !outstanding {
                 self.has_left = true;
                 self.held.swap_remove(&key);
-            } else if self.held.insert(key, entry).is_none() {
-                merged.arrived += 1;
+            } else {
+                self.held.insert(key, entry);
             }
             return;
         };
         if !outstanding {
-            self.settle(&key, Some(entry), merged);
-            return;
+            return self.settle(&key, Some(entry), merged);
         }
         if lost {
-            self.lose(entry, merged);
-            return;
-        }
-        if label(&slot.entry.row) != label(&entry.row) {
-            merged.changed.push(key.clone());
-            if let Some(index) = index {
-                self.same.note(index);
-            }
+            return self.lose(entry, merged);
         }
         // Some sources reuse an id for a new action.
         let anew = held_since(&slot.entry.row) != held_since(&entry.row);
-        self.tally.leaves(slot);
-        self.strays += u32::from(stands_elsewhere(&slot.entry.row, &entry.row));
-        *slot.entry = entry;
-        self.tally.comes(slot);
         // The source took the decision back, or never received it.
         let back = matches!(&slot.state, State::Settled(settled) if !settled.ours || anew);
+        if label(&slot.entry.row) != label(&entry.row) {
+            self.same.put(id, &entry);
+            merged.changed.push(key.clone());
+        }
+        self.put_entry(entry);
         if back {
             self.set_state(&key, State::Pending);
         }
@@ -135,7 +107,7 @@ impl Queue {
 
     fn lose(&mut self, entry: Entry, merged: &mut Merged) {
         let (key, by) = (entry.key.clone(), entry.row.resolved_by.clone());
-        let Some(slot) = self.put_entry(entry) else { return };
+        let Some(slot) = self.put_ended(entry) else { return };
         match slot.state {
             // The answer to our own submission is about to arrive.
             State::ToResolve | State::Sending => return,
@@ -146,15 +118,20 @@ impl Queue {
         self.set_state(&key, State::ToResolve);
     }
 
-    fn put_entry(&mut self, mut entry: Entry) -> Option<&Slot> {
-        let index = self.index(&entry.key)?;
-        let slot = self.slots.get_mut(index as usize)?;
+    fn put_entry(&mut self, entry: Entry) -> Option<&Slot> {
+        let slot = self.slots.find(&entry.key).and_then(|id| self.slots.get_mut(id))?;
         self.tally.leaves(slot);
         self.strays += u32::from(stands_elsewhere(&slot.entry.row, &entry.row));
-        entry.row.edited = entry.row.edited.or(slot.entry.row.edited.take());
         *slot.entry = entry;
         self.tally.comes(slot);
         Some(slot)
+    }
+
+    /// Like [`Self::put_entry`], but keeps the title of an action that was approved with edits.
+    fn put_ended(&mut self, mut entry: Entry) -> Option<&Slot> {
+        let edited = self.get(&entry.key)?.entry.row.edited.clone();
+        entry.row.edited = entry.row.edited.or(edited);
+        self.put_entry(entry)
     }
 
     fn settle(&mut self, key: &ActionKey, entry: Option<Entry>, merged: &mut Merged) {
@@ -164,7 +141,7 @@ impl Queue {
         let at = row.and_then(|row| row.resolved_at);
         let row_is_known = row.is_some();
         let slot = match entry {
-            Some(entry) => self.put_entry(entry),
+            Some(entry) => self.put_ended(entry),
             None => self.get(key),
         };
         let Some(slot) = slot else { return };
@@ -178,20 +155,29 @@ impl Queue {
             }
             // It was never listed as unknown, so its absence from the list means nothing.
             State::ToResolve if !row_is_known && slot.entry.row.status != Status::Unknown => {}
-            State::ToResolve => {
-                // The row names the approver, not the person who resolved the outcome.
-                let settled = Settled { status, by: None, at, ours: false, error: None };
-                self.set_state(key, State::Settled(Box::new(settled)));
-                merged.settled.push((key.clone(), None));
-            }
             // Only reading the action tells whose decision it was.
             State::Unknown => merged.lost_is_told |= row_is_known,
-            State::Pending | State::Held => {
+            State::ToResolve | State::Pending | State::Held => {
+                // The row of an unknown outcome names the approver, not the person who resolved it.
+                let by = by.filter(|_| !slot.is_lost());
                 let settled = Settled { status, by: by.clone(), at, ours: false, error: None };
                 self.set_state(key, State::Settled(Box::new(settled)));
                 merged.settled.push((key.clone(), by));
             }
         }
+    }
+}
+
+/// Returns the rows, the actions that are gone, and the ids of the whole list if it is complete.
+fn parts(rows: Rows) -> (Vec<Entry>, Vec<ActionKey>, Option<IdSet>) {
+    match rows {
+        Rows::All(entries) => {
+            let listed = entries.iter().map(|entry| entry.key.id.clone()).collect();
+            (entries, Vec::new(), Some(listed))
+        }
+        Rows::Page { entries, .. } => (entries, Vec::new(), None),
+        Rows::LastPage { entries, listed } => (entries, Vec::new(), Some(listed)),
+        Rows::Changes { entries, gone } => (entries, gone, None),
     }
 }
 
@@ -285,7 +271,7 @@ impl Queue {
         self.held = waiting;
         let keys: Vec<ActionKey> = coming.keys().cloned().collect();
         if !coming.is_empty() {
-            let screen_line = self.at.saturating_sub(self.top);
+            let screen_line = self.screen_line();
             let slot = |entry| Slot { came: Some(now), ..Slot::arrived(entry) };
             self.weave_in(coming.into_values().map(slot).collect(), hidden);
             self.arrange();
@@ -300,13 +286,16 @@ impl Queue {
 
     /// Returns true if no row between the top of the screen and the cursor would move.
     fn moves_nothing(&self, slot: &Slot) -> bool {
-        let place = self.place_of(slot);
-        let key = GroupKey::of(slot, self.group_by);
-        let to = self.groups.partition_point(|group| self.first_rank(group) < place);
-        let line = self.group(to as u32).map_or(self.lines.len(), |group| group.line);
-        let Some(at) = self.group_index(&key) else { return self.is_free(line) };
-        let Some(group) = self.group(at) else { return self.is_free(line) };
-        if place <= self.first_rank(group) && to < at as usize {
+        let before = |id: &RowId| self.is_before(*id, slot);
+        let place = Some(self.order.partition_point(before) as u32);
+        let first_rank = |group: &Group| group.rows.first().and_then(|id| self.rank(*id));
+        let groups = &self.groups.order;
+        let to = groups.partition_point(|id| self.group(*id).is_some_and(|group| first_rank(group) < place));
+        let line = groups.get(to).and_then(|id| self.group(*id)).map_or(self.lines.len(), |group| group.line);
+        let Some(group) = self.find_group(&GroupKey::of(slot, self.group_by)) else {
+            return self.is_free(line);
+        };
+        if place <= first_rank(group) && line < group.line {
             // The whole group moves up. Moving it from below the cursor to above the screen would shift the rows
             // between.
             let is_below = group.line > self.at && line > self.at;
@@ -317,7 +306,7 @@ impl Queue {
             // The single row gets a header.
             return group.line > self.at || group.line < self.top;
         }
-        let before = group.slots.iter().filter(|index| self.rank(**index) < place).count();
+        let before = group.rows.iter().filter(|id| self.rank(**id) < place).count();
         group.folded || self.is_free(group.line + 1 + before)
     }
 
@@ -326,19 +315,12 @@ impl Queue {
         line > self.at || line < self.top || (line == self.top && self.top > 0)
     }
 
-    fn place_of(&self, slot: &Slot) -> u32 {
-        let before = |index: &u32| {
-            self.slot(*index).is_some_and(|other| self.sort_by.compare_slots(other, slot).is_lt())
-        };
-        self.order.partition_point(before) as u32
+    fn is_before(&self, id: RowId, slot: &Slot) -> bool {
+        self.slot(id).is_some_and(|other| self.sort_by.compare_slots(other, slot).is_lt())
     }
 
-    fn rank(&self, index: u32) -> u32 {
-        self.slot(index).map_or(NOWHERE, |slot| slot.rank)
-    }
-
-    fn first_rank(&self, group: &Group) -> u32 {
-        group.slots.first().map_or(NOWHERE, |index| self.rank(*index))
+    pub(crate) fn rank(&self, id: RowId) -> Option<u32> {
+        self.slot(id).map(|slot| slot.rank)
     }
 
     /// Inserts rows into the order. The caller must run [`Self::arrange`] afterwards.
@@ -346,72 +328,46 @@ impl Queue {
         if coming.is_empty() {
             return;
         }
-        let by = self.sort_by;
-        coming.sort_unstable_by(|one, other| by.compare_slots(one, other));
-        let mut places = vec![0; coming.len()];
-        self.find_places(&coming, &mut places, 0, self.order.len() as u32);
-        let mut order = Vec::with_capacity(self.order.len() + coming.len());
-        let mut done = 0;
-        for (place, slot) in places.into_iter().zip(coming) {
-            order.extend_from_slice(self.order.get(done..place as usize).unwrap_or_default());
-            done = done.max(place as usize);
-            order.push(self.slots.len() as u32);
-            self.put(slot, hidden);
+        coming.sort_unstable_by(|one, other| self.sort_by.compare_slots(one, other));
+        let old = std::mem::take(&mut self.order);
+        let mut order = Vec::with_capacity(old.len() + coming.len());
+        let mut rest = old.as_slice();
+        for slot in coming {
+            let (before, after) = rest.split_at(rest.partition_point(|id| self.is_before(*id, &slot)));
+            order.extend_from_slice(before);
+            order.push(self.put(slot, hidden));
+            rest = after;
         }
-        order.extend_from_slice(self.order.get(done..).unwrap_or_default());
+        order.extend_from_slice(rest);
         self.order = order;
         self.is_woven = true;
-        self.same.take_changed(&self.slots);
     }
 
-    /// Finds the positions of sorted new rows by divide and conquer.
-    fn find_places(&self, coming: &[Slot], places: &mut [u32], from: u32, to: u32) {
-        let half = coming.len() / 2;
-        let Some(slot) = coming.get(half) else { return };
-        if from >= to {
-            return places.fill(from);
-        }
-        let before = |index: &u32| {
-            self.slot(*index).is_some_and(|other| self.sort_by.compare_slots(other, slot).is_lt())
-        };
-        let rows = self.order.get(from as usize..to as usize).unwrap_or_default();
-        let place = from + rows.partition_point(before) as u32;
-        let (first, rest) = places.split_at_mut(half);
-        self.find_places(coming.get(..half).unwrap_or_default(), first, from, place);
-        if let Some((own, rest)) = rest.split_first_mut() {
-            *own = place;
-            self.find_places(coming.get(half + 1..).unwrap_or_default(), rest, place, to);
-        }
-    }
-
-    fn put(&mut self, mut slot: Slot, hidden: &HashSet<ActionKey>) {
+    /// Adds a row that is not in the order yet.
+    pub(crate) fn put(&mut self, mut slot: Slot, hidden: &HashSet<ActionKey>) -> RowId {
         let fresh = self.batches.len() as u32;
         slot.batch = *self.batches.entry(slot.entry.batch()).or_insert(fresh);
-        slot.bucket = self.buckets.place(&slot, self.group_by);
-        if let Some(shown) = &mut self.shown {
-            shown.push(!hidden.contains(&slot.entry.key));
-        }
+        slot.group = self.groups.place(&slot, self.group_by);
+        slot.filtered_out = self.is_filtered && hidden.contains(&slot.entry.key);
         if slot.since > 0 {
             slot.since = self.reloads + 1;
         }
-        slot.away = !self.away.is_empty() && self.away.contains(&slot.entry.key);
+        slot.away = self.away.contains(&slot.entry.key);
         self.tally.comes(&mut slot);
-        let index = self.slots.len() as u32;
-        self.by_key.put(&self.slots, &slot.entry.key, index);
-        self.same.note(index);
-        self.slots.push(slot);
+        self.same.put(self.slots.next_id(), &slot.entry);
+        self.slots.insert(slot)
     }
 
     pub(crate) fn on_lines(&self, first: usize, count: usize) -> impl Iterator<Item = &ActionKey> {
         self.lines.iter().skip(first).take(count).filter_map(|line| match line {
-            Line::Action(index) => self.slot(*index).map(|slot| &slot.entry.key),
+            Line::Action(id) => self.slot(*id).map(|slot| &slot.entry.key),
             Line::Header(_) => None,
         })
     }
 }
 
 fn lines_of(group: &Group) -> usize {
-    match group.slots.len() {
+    match group.rows.len() {
         _ if group.is_single() => 1,
         _ if group.folded => 1,
         rows => rows + 1,
@@ -429,39 +385,26 @@ pub(crate) struct FrozenUpdates {
 impl FrozenUpdates {
     /// Keeps the rows of a sync that differ from the list.
     pub(crate) fn keep(&mut self, queue: &Queue, source: &SourceName, rows: Rows) {
-        match rows {
-            Rows::All(entries) => {
-                let listed = entries.iter().map(|entry| entry.key.id.clone()).collect();
-                self.are_listed(queue, entries);
-                self.leave_out(queue, source, &listed);
-            }
-            Rows::Page { entries, .. } => self.are_listed(queue, entries),
-            Rows::LastPage { entries, listed } => {
-                self.are_listed(queue, entries);
-                self.leave_out(queue, source, &listed);
-            }
-            Rows::Changes { entries, gone } => {
-                self.news.extend(entries.into_iter().map(|entry| (entry.key.clone(), Some(entry))));
-                self.news.extend(gone.into_iter().map(|key| (key, None)));
-            }
-        }
-    }
-
-    fn are_listed(&mut self, queue: &Queue, entries: Vec<Entry>) {
+        let may_be_known = !matches!(rows, Rows::Changes { .. });
+        let (entries, gone, listed) = parts(rows);
         for entry in entries {
-            if queue.get(&entry.key).is_some_and(|slot| *slot.entry == entry) {
+            if may_be_known && queue.get(&entry.key).is_some_and(|slot| *slot.entry == entry) {
                 self.news.remove(&entry.key);
             } else {
                 self.news.insert(entry.key.clone(), Some(entry));
             }
+        }
+        self.news.extend(gone.into_iter().map(|key| (key, None)));
+        if let Some(listed) = listed {
+            self.leave_out(queue, source, &listed);
         }
     }
 
     fn leave_out(&mut self, queue: &Queue, source: &SourceName, listed: &IdSet) {
         let over = |key: &ActionKey| key.source == *source && !listed.contains(&key.id);
         self.news.retain(|key, _| !over(key));
-        let known = queue.slots().iter().filter(|slot| slot.is_open()).map(|slot| &slot.entry.key);
-        let gone = known.chain(queue.held().map(|entry| &entry.key)).filter(|key| over(key));
+        let known = queue.slots.iter().filter(|slot| slot.is_open()).map(|slot| &slot.entry.key);
+        let gone = known.chain(queue.held.keys()).filter(|key| over(key));
         self.news.extend(gone.map(|key| (key.clone(), None)));
     }
 

@@ -75,12 +75,12 @@ pub(crate) enum Syncing {
 }
 
 impl SourceState {
-    pub(crate) fn new(name: SourceName, stale_after: Duration, poll: Duration) -> Self {
+    pub(crate) fn of(name: SourceName, settings: &Settings) -> Self {
         Self {
             name,
             subject: None,
-            stale_after,
-            poll,
+            stale_after: settings.stale_after,
+            poll: settings.poll,
             connection: Connection::Connecting,
             connection_at: Timestamp::default(),
             revision: None,
@@ -91,18 +91,11 @@ impl SourceState {
             unreadable: Vec::new(),
             listed: false,
             paused: None,
-            still: false,
+            still: settings.reduced_motion,
             blocked: None,
             records: Records::NONE,
             has_context: true,
         }
-    }
-}
-
-impl SourceState {
-    pub(crate) fn of(name: SourceName, settings: &Settings) -> Self {
-        let still = settings.reduced_motion;
-        Self { still, ..Self::new(name, settings.stale_after, settings.poll) }
     }
 
     /// Returns true if its line on screen changes every second.

@@ -3,7 +3,7 @@
 use crate::domain::ActionKey;
 use crate::tui::core::modal::by_tool;
 
-use super::slots::{NOWHERE, Slot};
+use super::slots::{RowId, Slot};
 use super::state::{Cursor, Line, Queue};
 use super::tally::{MarkSums, Marks};
 
@@ -23,15 +23,15 @@ impl Queue {
             let marked = || self.slots.iter().filter(|slot| slot.marked);
             let some: Vec<ActionKey> = marked().take(FEW).map(|slot| slot.entry.key.clone()).collect();
             let few = if self.marks.len() <= FEW { some.clone() } else { Vec::new() };
-            let mut kinds = vec![0; self.tally.kinds().all().len()];
+            let mut kinds = vec![0; self.tally.kinds.all().len()];
             let mut hidden = 0;
             for slot in marked() {
                 match kinds.get_mut(slot.kind as usize) {
-                    Some(count) if slot.group != NOWHERE => *count += 1,
+                    Some(count) if slot.shown => *count += 1,
                     _ => hidden += 1,
                 }
             }
-            let kinds = self.tally.kinds().all().zip(kinds).filter(|(_, count)| *count > 0);
+            let kinds = self.tally.kinds.all().zip(kinds).filter(|(_, count)| *count > 0);
             let tools = by_tool(kinds.map(|(kind, count)| (&kind.tool, &kind.risk, count)));
             MarkSums { hidden, few, some, tools }
         })
@@ -67,82 +67,77 @@ impl Queue {
         self.anchor = None;
         let lines = self.lines.get(first..=last).unwrap_or_default();
         let found = lines.iter().flat_map(|line| self.marked_with(*line));
-        let takes = |index: &u32| self.slot(*index).is_some_and(|slot| takes(&slot.entry.key));
-        let (found, left): (Vec<u32>, Vec<u32>) = found.partition(takes);
+        let takes = |id: &RowId| self.slot(*id).is_some_and(|slot| takes(&slot.entry.key));
+        let (found, left): (Vec<RowId>, Vec<RowId>) = found.partition(takes);
         self.mark(&found);
         left.len()
     }
 
     /// Returns what marking a line marks: all actions of a folded group, none for the header of an open one.
-    fn marked_with(&self, line: Line) -> Vec<u32> {
+    fn marked_with(&self, line: Line) -> Vec<RowId> {
         match line {
-            Line::Action(index) => self.pending_of(&[index]),
+            Line::Action(id) => self.pending_of(&[id]),
             Line::Header(group) => match self.group(group) {
-                Some(group) if group.folded => self.pending_of(&group.slots),
+                Some(group) if group.folded => self.pending_of(&group.rows),
                 _ => Vec::new(),
             },
         }
     }
 
-    fn pending_of(&self, indices: &[u32]) -> Vec<u32> {
-        indices.iter().copied().filter(|index| self.slot(*index).is_some_and(Slot::is_pending)).collect()
+    fn pending_of(&self, rows: &[RowId]) -> Vec<RowId> {
+        rows.iter().copied().filter(|id| self.slot(*id).is_some_and(Slot::is_pending)).collect()
     }
 
-    fn mark(&mut self, indices: &[u32]) {
+    fn mark(&mut self, rows: &[RowId]) {
         if self.marks.is_empty() {
             self.marks.begin();
         }
-        self.set_marks(indices, true);
+        self.set_marks(rows, true);
     }
 
-    fn set_marks(&mut self, indices: &[u32], marked: bool) {
+    fn set_marks(&mut self, rows: &[RowId], marked: bool) {
         self.marks.changed();
-        for index in indices {
-            let Some(slot) = self.slots.get_mut(*index as usize).filter(|slot| slot.marked != marked) else {
-                continue;
-            };
+        for id in rows {
+            let Some(slot) = self.slots.get_mut(*id).filter(|slot| slot.marked != marked) else { continue };
             slot.marked = marked;
             self.marks.turned(marked);
         }
     }
 
-    /// Marks these indices, or unmarks them if all are marked.
-    pub(crate) fn turn_marks(&mut self, indices: &[u32]) {
-        if indices.iter().all(|index| self.slot(*index).is_some_and(|slot| slot.marked)) {
-            self.set_marks(indices, false);
+    /// Marks these rows, or unmarks them if all are marked.
+    pub(crate) fn turn_marks(&mut self, rows: &[RowId]) {
+        if rows.iter().all(|id| self.slot(*id).is_some_and(|slot| slot.marked)) {
+            self.set_marks(rows, false);
             if self.marks.is_empty() {
                 self.marks.begin();
             }
         } else {
-            self.mark(indices);
+            self.mark(rows);
         }
     }
 
-    /// Returns the indices of all visible pending actions, in folded groups, too.
-    pub(crate) fn shown_pending(&self) -> Vec<u32> {
-        self.groups.iter().flat_map(|group| self.pending_of(&group.slots)).collect()
+    /// Returns all visible pending actions, in folded groups, too.
+    pub(crate) fn shown_pending(&self) -> Vec<RowId> {
+        self.groups.iter().flat_map(|group| self.pending_of(&group.rows)).collect()
     }
 
-    /// Returns the indices that marking at the cursor applies to: its action, or all of its group.
-    pub(crate) fn pending_here(&self) -> Vec<u32> {
+    /// Returns the actions that marking at the cursor applies to: its action, or all of its group.
+    pub(crate) fn pending_here(&self) -> Vec<RowId> {
         match &self.cursor {
-            Some(Cursor::Action(key)) => {
-                self.index(key).map(|index| self.pending_of(&[index])).unwrap_or_default()
-            }
-            Some(Cursor::Header(key)) => {
-                self.find_group(key).map(|group| self.pending_of(&group.slots)).unwrap_or_default()
-            }
-            None => Vec::new(),
+            Some(Cursor::Action(key)) => self.index(key).map(|id| self.pending_of(&[id])),
+            Some(Cursor::Header(key)) => self.find_group(key).map(|group| self.pending_of(&group.rows)),
+            None => None,
         }
+        .unwrap_or_default()
     }
 
-    pub(crate) fn marked(&self) -> Vec<u32> {
-        let is_marked = |slot: &Slot| slot.marked && slot.is_pending() && slot.group != NOWHERE;
-        self.order.iter().copied().filter(|index| self.slot(*index).is_some_and(is_marked)).collect()
+    pub(crate) fn marked(&self) -> Vec<RowId> {
+        let is_marked = |slot: &Slot| slot.marked && slot.is_pending() && slot.shown;
+        self.order.iter().copied().filter(|id| self.slot(*id).is_some_and(is_marked)).collect()
     }
 
     /// Number of marked actions that the filter hides.
     pub(crate) fn marks_hidden(&self) -> usize {
-        if self.shown.is_none() { 0 } else { self.mark_sums().hidden }
+        if self.is_filtered { self.mark_sums().hidden } else { 0 }
     }
 }

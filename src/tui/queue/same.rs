@@ -1,16 +1,16 @@
 //! Finds actions that propose the same again: duplicates from an agent, or repetitions of an approved action.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher as _, Hash, Hasher as _};
 
 use foldhash::fast::FixedState;
 
 use crate::contract::tool;
 use crate::domain::time::age;
-use crate::domain::{ActionKey, Digest, Row, SourceName, Status, Timestamp, Untrusted};
+use crate::domain::{ActionKey, Digest, Entry, Row, SourceName, Status, Timestamp, Untrusted};
 use crate::inbox::{DAY, Ran};
 
-use super::slots::{NOWHERE, Slot, State};
+use super::slots::{RowId, Slot, Slots, State};
 use crate::tui::queue::words;
 
 /// Maximum number of rows compared per lookup.
@@ -18,11 +18,8 @@ const LOOKED_AT: usize = 64;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SameIndex {
-    /// Pairs of a hash of title or digest and a row index, in parts that are sorted by hash. Each part is less than
-    /// half as long as the one before, so that a list that arrives page by page is not sorted again for each page.
-    /// Outdated pairs of changed rows remain; every hit is compared.
-    listed: Vec<Vec<(u32, u32)>>,
-    changed: Vec<u32>,
+    /// Pairs of a hash of title or digest and a row. Outdated pairs of changed rows remain; every hit is compared.
+    listed: BTreeSet<(u32, RowId)>,
     /// Recently approved actions that have left the list.
     ran: HashMap<u64, Ran>,
 }
@@ -86,39 +83,14 @@ fn hash(source: &SourceName, tool: &Untrusted, what: &impl Hash) -> u64 {
 }
 
 impl SameIndex {
-    /// Notes that the row at this index is new or proposes something else.
-    pub(crate) fn note(&mut self, index: u32) {
-        self.changed.push(index);
+    /// Adds a row that is new or proposes something else.
+    pub(crate) fn put(&mut self, id: RowId, entry: &Entry) {
+        let proposes = Proposes::of(&entry.key, &entry.row);
+        self.listed.extend(proposes.hashes().map(|(_, hash)| (hash as u32, id)));
     }
 
-    /// Updates row indices: `now` maps old to new ones, [`NOWHERE`] for removed rows.
-    pub(crate) fn moved(&mut self, now: &[u32]) {
-        let place = |index: &mut u32| {
-            *index = now.get(*index as usize).copied().unwrap_or(NOWHERE);
-            *index != NOWHERE
-        };
-        self.listed.iter_mut().for_each(|part| part.retain_mut(|(_, index)| place(index)));
-        self.changed.retain_mut(place);
-    }
-
-    pub(crate) fn take_changed(&mut self, slots: &[Slot]) {
-        if self.changed.is_empty() {
-            return;
-        }
-        let mut part = Vec::with_capacity(self.changed.len() * 2);
-        for index in std::mem::take(&mut self.changed) {
-            let Some(slot) = slots.get(index as usize) else { continue };
-            let proposes = Proposes::of(&slot.entry.key, &slot.entry.row);
-            part.extend(proposes.hashes().map(|(_, hash)| (hash as u32, index)));
-        }
-        part.sort_unstable();
-        while let Some(before) = self.listed.pop_if(|before| before.len() <= part.len() * 2) {
-            part.extend(before);
-            #[expect(clippy::stable_sort_primitive, reason = "quick where both halves are in order")]
-            part.sort();
-        }
-        part.dedup();
-        self.listed.push(part);
+    pub(crate) fn forget_removed(&mut self, slots: &Slots) {
+        self.listed.retain(|(_, id)| slots.get(*id).is_some());
     }
 
     pub(crate) fn keep(&mut self, over: &[Slot]) {
@@ -155,7 +127,7 @@ impl SameIndex {
     /// pending one.
     pub(crate) fn find(
         &self,
-        slots: &[Slot],
+        slots: &Slots,
         it: &Proposes<'_>,
         now: Timestamp,
         counts: impl Fn(&ActionKey) -> bool,
@@ -168,13 +140,10 @@ impl SameIndex {
             });
             let ran = ran.map(|ran| Same { key: ran.key.clone(), approved: Some(ran.at), input });
             let short = hash as u32;
-            let rows = self.listed.iter().flat_map(move |part| {
-                let from = part.partition_point(|(other, _)| *other < short);
-                let rows = part.get(from..).unwrap_or_default().iter();
-                rows.take_while(move |(other, _)| *other == short)
-            });
+            let rows =
+                self.listed.range((short, RowId::FIRST)..).take_while(move |(other, _)| *other == short);
             let rows = rows.take(LOOKED_AT);
-            let rows = rows.filter_map(move |(_, at)| same_as(slots.get(*at as usize)?, it, input, now));
+            let rows = rows.filter_map(move |(_, id)| same_as(slots.get(*id)?, it, input, now));
             ran.into_iter().chain(rows)
         });
         found.filter(|same| counts(&same.key)).min_by_key(|same| (same.approved.is_none(), !same.input))

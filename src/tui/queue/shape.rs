@@ -31,22 +31,6 @@ impl Shape {
     }
 }
 
-impl Shape {
-    /// Returns true if [`Self::of`] would return this shape.
-    pub(super) fn is_of(&self, entry: &Entry) -> bool {
-        let row = &entry.row;
-        let mut pattern = Some(self.title.as_raw());
-        for part in parts(row.title.as_raw()) {
-            let text = if part.varies { VARIES } else { part.text };
-            pattern = pattern.and_then(|rest| rest.strip_prefix(text));
-        }
-        pattern == Some("")
-            && self.source == entry.key.source
-            && self.tool == row.tool
-            && self.agent == row.agent
-    }
-}
-
 pub(crate) fn varying(title: &Untrusted) -> Vec<Untrusted> {
     parts(title.as_raw()).filter(|part| part.varies).map(|part| part.text.into()).collect()
 }

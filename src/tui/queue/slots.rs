@@ -7,8 +7,23 @@ use hashbrown::HashTable;
 
 use crate::domain::{ActionKey, Entry, Status, Timestamp, Untrusted};
 
-/// Group of a slot that the filter hides.
-pub(crate) const NOWHERE: u32 = u32::MAX;
+/// Names a row until it leaves the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct RowId(u32);
+
+impl RowId {
+    pub(super) const FIRST: Self = Self(0);
+}
+
+/// Names a group until the list is grouped again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct GroupId(pub(super) u32);
+
+impl GroupId {
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// An action in the list. It keeps its place until the next reload, except if its outcome becomes unknown: then it
 /// moves to the top. A row that others settled leaves the list after a minute.
@@ -21,10 +36,10 @@ pub(crate) struct Slot {
     pub(crate) since: u32,
     /// When it appeared in a list that was already on screen.
     pub came: Option<Timestamp>,
-    /// Index of its group; [`NOWHERE`] if the filter hides it.
-    pub(crate) group: u32,
-    /// Index of its group without a filter.
-    pub(crate) bucket: u32,
+    pub(crate) group: GroupId,
+    /// It is in the rows of its group: neither filtered out nor snoozed, and no new row that is not arranged yet.
+    pub(crate) shown: bool,
+    pub(crate) filtered_out: bool,
     pub(crate) kind: u32,
     pub(crate) batch: u32,
     /// Its position in the order of the list.
@@ -80,14 +95,14 @@ impl State {
 
 impl Slot {
     pub(crate) fn arrived(entry: Entry) -> Self {
-        let state = Self::outstanding(&entry);
         Self {
+            state: Self::outstanding(&entry),
             entry: Box::new(entry),
-            state,
             since: u32::MAX,
             came: None,
-            group: NOWHERE,
-            bucket: 0,
+            group: GroupId::default(),
+            shown: false,
+            filtered_out: false,
             kind: 0,
             batch: 0,
             rank: 0,
@@ -98,19 +113,12 @@ impl Slot {
 
     /// Creates a row for a list of ended actions, without a group.
     pub(crate) fn over(entry: Entry, state: State) -> Self {
-        Self {
-            entry: Box::new(entry),
-            state,
-            since: 0,
-            came: None,
-            group: NOWHERE,
-            bucket: 0,
-            kind: 0,
-            batch: 0,
-            rank: 0,
-            marked: false,
-            away: false,
-        }
+        Self { state, since: 0, ..Self::arrived(entry) }
+    }
+
+    /// Creates a row for a decision with an unknown outcome whose action is not in the list.
+    pub(crate) fn lost(entry: Entry) -> Self {
+        Self::over(entry, State::Unknown)
     }
 
     /// Returns how it counts; `None` when settled or snoozed.
@@ -132,18 +140,9 @@ impl Slot {
         matches!(self.state, State::Pending | State::Held | State::Sending)
     }
 
-    pub(crate) const fn rank(&self) -> u32 {
-        self.rank
-    }
-
     /// Returns true if its outcome is unknown and a human can resolve it.
     pub(crate) const fn is_lost(&self) -> bool {
         matches!(self.state, State::Unknown | State::ToResolve)
-    }
-
-    /// Creates a row for a decision with an unknown outcome whose action is not in the list.
-    pub(crate) fn lost(entry: Entry) -> Self {
-        Self { state: State::Unknown, since: 0, ..Self::arrived(entry) }
     }
 
     pub(crate) const fn is_open(&self) -> bool {
@@ -151,43 +150,84 @@ impl Slot {
     }
 }
 
-/// Maps each action to its index in the slots, without copies of the keys: 5 MB less for 100,000 actions.
+/// All rows of the list, by id and by key. Keys are not copied: 5 MB less for 100,000 actions.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ByKey {
-    indices: HashTable<u32>,
+pub(crate) struct Slots {
+    all: Vec<Option<Slot>>,
+    /// The ids of rows that left. New rows get them.
+    free: Vec<RowId>,
+    by_key: HashTable<RowId>,
     hasher: RandomState,
 }
 
-impl ByKey {
-    pub(crate) fn of(slots: &[Slot]) -> Self {
-        let mut all = Self { indices: HashTable::with_capacity(slots.len()), ..Self::default() };
-        slots.iter().enumerate().for_each(|(index, slot)| all.put(slots, &slot.entry.key, index as u32));
-        all
+impl Slots {
+    pub(crate) fn get(&self, id: RowId) -> Option<&Slot> {
+        self.all.get(id.0 as usize)?.as_ref()
     }
 
-    pub(crate) fn get(&self, slots: &[Slot], key: &ActionKey) -> Option<u32> {
-        let is_it = |index: &u32| slots.get(*index as usize).is_some_and(|slot| slot.entry.key == *key);
-        self.indices.find(self.hasher.hash_one(key), is_it).copied()
+    pub(crate) fn get_mut(&mut self, id: RowId) -> Option<&mut Slot> {
+        self.all.get_mut(id.0 as usize)?.as_mut()
     }
 
-    /// Adds a new action. It is in the slots already, or is pushed to them next.
-    pub(crate) fn put(&mut self, slots: &[Slot], key: &ActionKey, index: u32) {
-        let of =
-            |index: &u32| slots.get(*index as usize).map_or(0, |slot| self.hasher.hash_one(&slot.entry.key));
-        // Growing rehashes all keys, so it reserves plenty.
-        if self.indices.len() == self.indices.capacity() {
-            self.indices.reserve(self.indices.len() * 3, of);
+    pub(crate) fn find(&self, key: &ActionKey) -> Option<RowId> {
+        let is_it = |id: &RowId| self.get(*id).is_some_and(|slot| slot.entry.key == *key);
+        self.by_key.find(self.hasher.hash_one(key), is_it).copied()
+    }
+
+    /// Returns the id of the row that is inserted next.
+    pub(crate) fn next_id(&self) -> RowId {
+        self.free.last().copied().unwrap_or(RowId(self.all.len() as u32))
+    }
+
+    /// Adds a row. No other row may have its key.
+    pub(crate) fn insert(&mut self, slot: Slot) -> RowId {
+        let hash = self.hasher.hash_one(&slot.entry.key);
+        let id = self.next_id();
+        self.free.pop();
+        match self.all.get_mut(id.0 as usize) {
+            Some(place) => *place = Some(slot),
+            None => self.all.push(Some(slot)),
         }
-        self.indices.insert_unique(self.hasher.hash_one(key), index, of);
-    }
-
-    pub(crate) fn moves(&mut self, key: &ActionKey, from: u32, to: Option<u32>) {
-        let Ok(mut known) = self.indices.find_entry(self.hasher.hash_one(key), |index| *index == from) else {
-            return;
+        let Self { all, by_key, hasher, .. } = self;
+        let of = |id: &RowId| match all.get(id.0 as usize) {
+            Some(Some(slot)) => hasher.hash_one(&slot.entry.key),
+            _ => 0,
         };
-        match to {
-            Some(to) => *known.get_mut() = to,
-            None => drop(known.remove()),
+        // Growing rehashes all keys, so it reserves plenty.
+        if by_key.len() == by_key.capacity() {
+            by_key.reserve(by_key.len() * 3, of);
         }
+        by_key.insert_unique(hash, id, of);
+        id
+    }
+
+    pub(crate) fn remove(&mut self, id: RowId) -> Option<Slot> {
+        let slot = self.all.get_mut(id.0 as usize)?.take()?;
+        if let Ok(known) = self.by_key.find_entry(self.hasher.hash_one(&slot.entry.key), |other| *other == id)
+        {
+            known.remove();
+        }
+        self.free.push(id);
+        Some(slot)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.all.len() - self.free.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot> {
+        self.all.iter().flatten()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
+        self.all.iter_mut().flatten()
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = RowId> {
+        (0..self.all.len() as u32).map(RowId).filter(|id| self.get(*id).is_some())
     }
 }

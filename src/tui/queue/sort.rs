@@ -1,12 +1,11 @@
 //! Orders of the list. A new order is applied once every row has its key; until then, the list keeps the old one.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::SortBy;
 use crate::domain::Timestamp;
 
-use super::slots::Slot;
+use super::slots::{RowId, Slot};
 use super::state::Queue;
 use super::tally::Kinds;
 
@@ -53,9 +52,9 @@ impl SortBy {
 }
 
 fn in_order<'a, T: Ord + 'a>(names: impl Iterator<Item = &'a T> + Clone) -> Vec<u64> {
-    let sorted: BTreeSet<&T> = names.clone().collect();
-    let ranks: BTreeMap<&T, u64> = sorted.into_iter().zip(0..).collect();
-    names.filter_map(|name| ranks.get(name).copied()).collect()
+    let mut sorted: Vec<&T> = names.clone().collect();
+    sorted.sort_unstable();
+    names.map(|name| sorted.partition_point(|other| *other < name) as u64).collect()
 }
 
 /// Sort key of a row, extracted once because rows are large and scattered. Unknown outcomes come first.
@@ -73,28 +72,28 @@ pub(crate) struct Sorting {
     /// The version of the list that is sorted.
     version: (u64, u32, usize),
     ranks: Vec<u64>,
-    /// The keys read so far, with row indices; each slice is sorted.
-    keyed: Vec<(SortKey, u32)>,
+    /// The rows read so far; each slice is sorted.
+    keyed: Vec<(SortKey, RowId)>,
 }
 
 impl Sorting {
     pub(crate) fn new(by: SortBy, queue: &Queue) -> Self {
-        Self { by, version: version(queue), ranks: by.ranks(queue.tally.kinds()), keyed: Vec::new() }
+        Self { by, version: version(queue), ranks: by.ranks(&queue.tally.kinds), keyed: Vec::new() }
     }
 
     /// Reads at most `most` rows, beginning again if the list changed. Returns the order once all are read. Fast if the
     /// list is nearly in this order.
-    pub(crate) fn read(&mut self, queue: &Queue, most: usize) -> Option<Vec<u32>> {
+    pub(crate) fn read(&mut self, queue: &Queue, most: usize) -> Option<Vec<RowId>> {
         if self.version != version(queue) {
             *self = Self::new(self.by, queue);
         }
         let done = self.keyed.len();
         let slots = &queue.slots;
         let rest = queue.order.get(done..).unwrap_or_default().iter().take(most);
-        let rest = rest.filter_map(|index| Some((slots.get(*index as usize)?, *index)));
-        self.keyed.extend(rest.map(|(slot, index)| (self.by.key(slot, &self.ranks), index)));
-        let key = |index: u32| slots.get(index as usize).map(|slot| &slot.entry.key);
-        let compare = |(a, one): &(SortKey, u32), (b, other): &(SortKey, u32)| {
+        let rest = rest.filter_map(|id| Some((slots.get(*id)?, *id)));
+        self.keyed.extend(rest.map(|(slot, id)| (self.by.key(slot, &self.ranks), id)));
+        let key = |id: RowId| slots.get(id).map(|slot| &slot.entry.key);
+        let compare = |(a, one): &(SortKey, RowId), (b, other): &(SortKey, RowId)| {
             a.cmp(b).then_with(|| key(*one).cmp(&key(*other)))
         };
         self.keyed.get_mut(done..).unwrap_or_default().sort_by(compare);
@@ -102,7 +101,7 @@ impl Sorting {
             return None;
         }
         self.keyed.sort_by(compare);
-        Some(self.keyed.iter().map(|(_, index)| *index).collect())
+        Some(self.keyed.iter().map(|(_, id)| *id).collect())
     }
 }
 

@@ -7,12 +7,11 @@ use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
 use crate::config::{Density, GroupBy, SortBy};
-use crate::domain::{ActionKey, BatchKey, Capabilities, DecisionKind, Entry, Outcome, ReportLine, Timestamp};
-use crate::inbox::Ran;
+use crate::domain::{ActionKey, BatchKey, DecisionKind, Entry, Outcome, ReportLine, Timestamp};
 
-use super::groups::{Buckets, Group, GroupKey};
+use super::groups::{Group, GroupKey, Groups};
 use super::same::{Proposes, Same, SameIndex};
-use super::slots::{ByKey, Slot, State};
+use super::slots::{GroupId, RowId, Slot, Slots, State};
 use super::tally::{Marks, Tally};
 
 /// The cursor's position, by identity.
@@ -22,11 +21,11 @@ pub(crate) enum Cursor {
     Action(ActionKey),
 }
 
-/// A visible line, as an index into groups or slots.
+/// A visible line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    Header(u32),
-    Action(u32),
+    Header(GroupId),
+    Action(RowId),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,24 +41,17 @@ pub(crate) type Held = IndexMap<ActionKey, Entry, RandomState>;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
-    pub(crate) slots: Vec<Slot>,
-    pub(crate) by_key: ByKey,
+    pub(crate) slots: Slots,
     /// Arrivals that are not listed yet.
     pub(crate) held: Held,
     pub(crate) group_by: GroupBy,
     pub(crate) sort_by: SortBy,
-    /// Indices of all actions in list order, including filtered ones.
-    pub(crate) order: Vec<u32>,
-    /// Which rows the filter shows, by index; `None` without a filter.
-    pub(crate) shown: Option<Vec<bool>>,
-    /// All groups, as if there were no filter; a slot has its number.
-    pub(crate) buckets: Buckets,
+    /// All rows in list order, including filtered ones.
+    pub(crate) order: Vec<RowId>,
+    pub(crate) groups: Groups,
+    /// The number of each batch, as in [`Slot::batch`].
     pub(crate) batches: HashMap<BatchKey, u32, RandomState>,
-    /// Index of each bucket's group; [`NOWHERE`](super::slots::NOWHERE) if it has no visible row.
-    pub(crate) group_of_bucket: Vec<u32>,
-    /// Groups whose fold state differs from the default.
-    pub(crate) turned: HashSet<GroupKey>,
-    pub(crate) groups: Vec<Group>,
+    pub(crate) is_filtered: bool,
     pub(crate) lines: Vec<Line>,
     pub(crate) cursor: Option<Cursor>,
     pub(crate) at: usize,
@@ -90,90 +82,58 @@ impl Queue {
         Self { group_by, sort_by, ..Self::default() }
     }
 
-    pub(crate) fn slots(&self) -> &[Slot] {
-        &self.slots
-    }
-
-    pub(crate) fn groups(&self) -> &[Group] {
-        &self.groups
-    }
-
-    pub(crate) fn lines(&self) -> &[Line] {
-        &self.lines
-    }
-
-    pub(crate) fn held(&self) -> impl Iterator<Item = &Entry> {
-        self.held.values()
-    }
-
     /// Returns the waiting arrivals that can be decided.
     pub(crate) fn held_pending(&self) -> impl Iterator<Item = &Entry> {
-        self.held().filter(|entry| entry.row.status.is_pending())
-    }
-
-    pub(crate) fn n_held(&self) -> usize {
-        self.held.len()
+        self.held.values().filter(|entry| entry.row.status.is_pending())
     }
 
     pub(crate) fn cursor(&self) -> Option<&Cursor> {
         self.cursor.as_ref()
     }
 
-    pub(crate) fn at(&self) -> usize {
-        self.at
-    }
-
-    pub(crate) fn group_by(&self) -> GroupBy {
-        self.group_by
-    }
-
-    pub(crate) fn sort_by(&self) -> SortBy {
-        self.sort_by
-    }
-
-    /// Changes whenever the visible rows change.
-    pub(crate) fn arrangement(&self) -> u64 {
-        self.arrangement
-    }
-
     pub(crate) fn get(&self, key: &ActionKey) -> Option<&Slot> {
-        self.slots.get(self.index(key)? as usize)
+        self.slots.get(self.index(key)?)
     }
 
-    /// Returns the index of an action, for [`Self::go_to_action`].
-    pub(crate) fn index(&self, key: &ActionKey) -> Option<u32> {
-        self.by_key.get(&self.slots, key)
+    /// Returns the id of an action, for [`Self::go_to_action`].
+    pub(crate) fn index(&self, key: &ActionKey) -> Option<RowId> {
+        self.slots.find(key)
     }
 
-    pub(crate) fn slot(&self, index: u32) -> Option<&Slot> {
-        self.slots.get(index as usize)
+    pub(crate) fn slot(&self, id: RowId) -> Option<&Slot> {
+        self.slots.get(id)
     }
 
-    pub(crate) fn group(&self, index: u32) -> Option<&Group> {
-        self.groups.get(index as usize)
+    pub(crate) fn group(&self, id: GroupId) -> Option<&Group> {
+        self.groups.get(id)
     }
 
     pub(crate) fn find_group(&self, key: &GroupKey) -> Option<&Group> {
-        self.group(self.group_index(key)?)
+        self.groups.find(key)
     }
 
     /// `None` for an action that the filter hides.
     pub(crate) fn group_of(&self, slot: &Slot) -> Option<&Group> {
-        self.group(slot.group)
+        self.group(slot.group).filter(|_| slot.shown)
+    }
+
+    /// Returns the visible rows of a group in list order.
+    pub(crate) fn rows_of(&self, group: &Group) -> impl Iterator<Item = &Slot> {
+        group.rows.iter().filter_map(|id| self.slot(*id))
     }
 
     /// Returns true if the action is in the list, folded or not, and not filtered out.
     pub(crate) fn is_shown(&self, key: &ActionKey) -> bool {
-        self.get(key).is_some_and(|slot| self.group_of(slot).is_some())
+        self.get(key).is_some_and(|slot| slot.shown)
     }
 
     /// Returns true if the action is in the list but filtered out.
     pub(crate) fn is_filtered_out(&self, key: &ActionKey) -> bool {
-        self.get(key).is_some_and(|slot| self.group_of(slot).is_none())
+        self.get(key).is_some_and(|slot| !slot.shown)
     }
 
     pub(crate) fn n_shown(&self) -> usize {
-        self.groups.iter().map(|group| group.slots.len()).sum()
+        self.groups.iter().map(|group| group.rows.len()).sum()
     }
 
     /// Returns the action under the cursor; `None` on a header.
@@ -186,7 +146,7 @@ impl Queue {
 
     pub(crate) fn group_here(&self) -> Option<&Group> {
         match self.cursor.as_ref()? {
-            Cursor::Action(key) => self.group(self.get(key)?.group),
+            Cursor::Action(key) => self.group_of(self.get(key)?),
             Cursor::Header(key) => self.find_group(key),
         }
     }
@@ -212,13 +172,10 @@ impl Queue {
     }
 
     /// Puts the cursor on an action and unfolds its group. Does nothing if the action is filtered out.
-    pub(crate) fn go_to_action(&mut self, index: u32) {
-        let Some(slot) = self.slot(index) else { return };
+    pub(crate) fn go_to_action(&mut self, id: RowId) {
+        let Some(slot) = self.slot(id).filter(|slot| slot.shown) else { return };
         let (key, group) = (slot.entry.key.clone(), slot.group);
-        let Some(found) = self.group(group) else { return };
-        if found.folded {
-            self.fold(group, false);
-        }
+        self.fold(group, false);
         self.cursor = Some(Cursor::Action(key));
         self.find_cursor();
     }
@@ -240,37 +197,22 @@ impl Queue {
     }
 
     /// Returns all actions in list order, folded ones included, starting after the cursor and wrapping around.
-    pub(crate) fn after_cursor(&self) -> impl DoubleEndedIterator<Item = u32> {
-        let (group, nth) = self.place();
-        let tail = self.groups.iter().skip(group + 1).chain(self.groups.iter().take(group));
-        let own = self.groups.get(group).map(|group| group.slots.as_slice()).unwrap_or_default();
-        let (before, after) = own.split_at_checked(nth).unwrap_or((own, &[]));
-        let rest = tail.flat_map(|group| group.slots.iter());
-        after.iter().chain(rest).chain(before.iter()).copied()
+    pub(crate) fn after_cursor(&self) -> impl DoubleEndedIterator<Item = RowId> {
+        let (at, nth) = self.place();
+        let (before, rest) = self.groups.order.split_at_checked(at).unwrap_or_default();
+        let rows = move |id: GroupId| self.group(id).map(|group| group.rows.as_slice()).unwrap_or_default();
+        let own = rest.first().copied().map(rows).unwrap_or_default();
+        let (first, last) = own.split_at_checked(nth).unwrap_or((own, &[]));
+        let others = rest.iter().skip(1).chain(before).copied().flat_map(rows);
+        last.iter().chain(others).chain(first).copied()
     }
 
-    /// Returns the index of the cursor's group, and the number of its actions up to the cursor.
+    /// Returns the position of the cursor's group, and the number of its actions up to the cursor.
     fn place(&self) -> (usize, usize) {
-        match &self.cursor {
-            None => (0, 0),
-            Some(Cursor::Header(key)) => (self.group_index(key).map_or(0, |index| index as usize), 0),
-            Some(Cursor::Action(key)) => {
-                let slot = self.get(key);
-                let group = slot.map_or(0, |slot| slot.group);
-                let nth = slot.and_then(|slot| self.place_in_group(slot)).unwrap_or_default();
-                (group as usize, nth + 1)
-            }
-        }
-    }
-
-    pub(crate) fn group_index(&self, key: &GroupKey) -> Option<u32> {
-        let bucket = self.buckets.number(key)?;
-        let group = *self.group_of_bucket.get(bucket as usize)?;
-        self.group(group).map(|_| group)
-    }
-
-    pub(crate) fn ran(&mut self, ran: Vec<Ran>) {
-        self.same.add(ran);
+        let Some(group) = self.group_here() else { return (0, 0) };
+        let order = &self.groups.order;
+        let at = order.partition_point(|id| self.group(*id).is_some_and(|other| other.line < group.line));
+        (at, self.here().and_then(|slot| self.place_in_group(slot)).map_or(0, |nth| nth + 1))
     }
 
     /// Returns another action that proposes the same as this pending one.
@@ -282,17 +224,10 @@ impl Queue {
         self.same.find(&self.slots, &proposes, now, |_| true)
     }
 
-    /// Returns true if `is` holds for some pending action. Faster than looking at each row.
-    pub(crate) fn any_can(&self, is: impl Fn(&Capabilities) -> bool) -> bool {
-        self.tally.any_can(is)
-    }
-
     pub(crate) fn set_state(&mut self, key: &ActionKey, state: State) {
-        let Some(slot) = self.index(key).and_then(|index| self.slots.get_mut(index as usize)) else {
-            return;
-        };
+        let Some(slot) = self.slots.find(key).and_then(|id| self.slots.get_mut(id)) else { return };
         self.tally.leaves(slot);
-        let group = self.groups.get_mut(slot.group as usize);
+        let group = self.groups.get_mut(slot.group).filter(|_| slot.shown);
         let counts = |slot: &Slot| group.as_ref().is_some_and(|group| group.key.counts(slot));
         let was = counts(slot);
         let was_lost = slot.is_lost();
@@ -313,8 +248,8 @@ impl Queue {
     /// Remembers the title of an action that was approved with edits.
     pub(crate) fn note_edited(&mut self, line: &ReportLine) {
         let took = matches!(line.outcome, Outcome::Approved | Outcome::Accepted | Outcome::Unknown { .. });
-        let index = self.index(&line.key).filter(|_| took && line.decision == DecisionKind::ApproveWithEdits);
-        if let Some(slot) = index.and_then(|index| self.slots.get_mut(index as usize)) {
+        let id = self.index(&line.key).filter(|_| took && line.decision == DecisionKind::ApproveWithEdits);
+        if let Some(slot) = id.and_then(|id| self.slots.get_mut(id)) {
             slot.entry.row.edited = Some(line.title.clone());
         }
     }
@@ -325,8 +260,8 @@ impl Queue {
 
     pub(crate) fn identity(&self, line: Line) -> Option<Cursor> {
         match line {
-            Line::Header(index) => self.group(index).map(|group| Cursor::Header(group.key.clone())),
-            Line::Action(index) => self.slot(index).map(|slot| Cursor::Action(slot.entry.key.clone())),
+            Line::Header(id) => self.group(id).map(|group| Cursor::Header(group.key.clone())),
+            Line::Action(id) => self.slot(id).map(|slot| Cursor::Action(slot.entry.key.clone())),
         }
     }
 }

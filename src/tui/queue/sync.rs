@@ -53,8 +53,7 @@ pub(crate) fn event(model: &mut Model, event: Event) {
             }
             model.screen.dirty |= news;
             claims::update::told(model, &event.source, briefing.claims);
-            if is_known {
-            } else {
+            if !is_known {
                 model.sync(&event.source);
             }
         }
@@ -129,7 +128,7 @@ pub(crate) fn take_in(model: &mut Model) {
 /// Takes in arrivals that move no row between the top of the screen and the cursor; all of them after a move, or if no
 /// visible action is open. A frozen list stays unchanged.
 pub(crate) fn arrive(model: &mut Model, moved: bool) {
-    if model.queue.n_held() == 0 || model.list.frozen.is_some() || model.list.filtering.scan.is_some() {
+    if model.queue.held.is_empty() || model.list.frozen.is_some() || model.list.filtering.scan.is_some() {
         return;
     }
     let hidden = filter::hidden(model);
@@ -144,9 +143,9 @@ pub(crate) fn arrive(model: &mut Model, moved: bool) {
 
 /// Takes in all arrivals. Returns false if there are none or the list is frozen.
 pub(crate) fn arrive_all(model: &mut Model) -> bool {
-    let before = model.queue.n_held();
+    let before = model.queue.held.len();
     arrive(model, true);
-    model.queue.n_held() < before
+    model.queue.held.len() < before
 }
 
 pub(crate) fn drawn(model: &mut Model) {
@@ -282,10 +281,10 @@ fn merged_in(model: &mut Model, merged: &Merged, came: Came) {
         report::settled(model, key);
     });
     model.list.fading.extend(merged.settled.iter().map(|(key, _)| (key.clone(), model.now)));
-    if !model.list.touched || model.queue.slots().is_empty() || is_first {
+    if !model.list.touched || model.queue.slots.is_empty() || is_first {
         let before = model.queue.cursor().cloned();
         match came {
-            _ if model.queue.slots().is_empty() => model.queue.take_in(),
+            _ if model.queue.slots.is_empty() => model.queue.take_in(),
             Came::MorePages => model.queue.take_in_page(),
             Came::First => model.queue.take_in_held(),
             Came::Changes => model.queue.take_in(),
@@ -335,8 +334,8 @@ pub(crate) fn read_ahead(model: &mut Model) {
     let known = |key: &&ActionKey| {
         preview.cached(key).is_some() || preview.loading.contains(*key) || preview.problems.contains_key(*key)
     };
-    let first = group.into_iter().flat_map(|group| group.slots.iter().take(READ));
-    let first = first.filter_map(|index| model.queue.slot(*index)).map(|slot| &slot.entry.key);
+    let first = group.into_iter().flat_map(|group| model.queue.rows_of(group).take(READ));
+    let first = first.map(|slot| &slot.entry.key);
     let marked = &model.queue.mark_sums().few;
     let wanted: Vec<ActionKey> = first.chain(marked).filter(|key| !known(key)).cloned().collect();
     if wanted.is_empty() {

@@ -1,7 +1,7 @@
 //! Counts of the list's rows, updated incrementally, because counting 100,000 rows for each change takes too long.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, btree_map};
 
 use foldhash::fast::RandomState;
 
@@ -39,13 +39,11 @@ impl Stats {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     lost: usize,
-    pending: usize,
-    kinds: Kinds,
+    pub(crate) kinds: Kinds,
     /// Capabilities of the pending rows; usually all the same.
     cans: Vec<(Capabilities, usize)>,
-    agents: BTreeMap<Untrusted, usize>,
-    agents_of: HashMap<OfSource, usize, RandomState>,
-    missions_of: HashMap<OfSource, usize, RandomState>,
+    agents: BTreeMap<(SourceName, Untrusted), usize>,
+    missions: BTreeMap<(SourceName, Untrusted), usize>,
     created: BTreeMap<Timestamp, usize>,
     expiries: BTreeMap<Timestamp, usize>,
 }
@@ -62,8 +60,6 @@ pub(crate) struct Kind {
 pub(crate) struct Kinds {
     all: Vec<(Kind, usize)>,
     numbers: HashMap<Kind, u32, RandomState>,
-    /// The kind looked up last, because equal rows arrive together.
-    last: u32,
 }
 
 impl Kinds {
@@ -71,19 +67,13 @@ impl Kinds {
         self.all.iter().map(|(kind, _)| kind)
     }
 
-    fn number(&mut self, entry: &Entry) -> u32 {
-        let (source, row) = (&entry.key.source, &entry.row);
-        let is_it = |(kind, _): &(Kind, usize)| {
-            kind.tool == row.tool && kind.risk == row.risk && kind.source == *source
-        };
-        if !self.all.get(self.last as usize).is_some_and(is_it) {
-            let kind = Kind { source: source.clone(), tool: row.tool.clone(), risk: row.risk.clone() };
-            self.last = *self.numbers.entry(kind).or_insert_with_key(|kind| {
-                self.all.push((kind.clone(), 0));
-                self.all.len() as u32 - 1
-            });
-        }
-        self.last
+    fn number(&mut self, Entry { key, row }: &Entry) -> u32 {
+        let kind = Kind { source: key.source.clone(), tool: row.tool.clone(), risk: row.risk.clone() };
+        let fresh = self.all.len() as u32;
+        *self.numbers.entry(kind).or_insert_with_key(|kind| {
+            self.all.push((kind.clone(), 0));
+            fresh
+        })
     }
 
     fn change(&mut self, number: u32, by: isize) {
@@ -92,26 +82,16 @@ impl Kinds {
         }
     }
 
-    fn counted<K: Ord>(&self, name: impl Fn(&Kind) -> K) -> BTreeMap<K, usize> {
-        let mut counts = BTreeMap::new();
-        for (kind, count) in self.all.iter().filter(|(_, count)| *count > 0) {
-            *counts.entry(name(kind)).or_default() += count;
-        }
-        counts
+    fn counted(&self) -> impl Iterator<Item = (&Kind, usize)> {
+        self.all.iter().filter(|(_, count)| *count > 0).map(|(kind, count)| (kind, *count))
     }
 }
 
 impl Tally {
-    pub(crate) fn of(slots: &mut [Slot]) -> Self {
+    pub(crate) fn of<'a>(slots: impl Iterator<Item = &'a mut Slot>) -> Self {
         let mut tally = Self::default();
-        for slot in slots {
-            tally.comes(slot);
-        }
+        slots.for_each(|slot| tally.comes(slot));
         tally
-    }
-
-    pub(crate) fn kinds(&self) -> &Kinds {
-        &self.kinds
     }
 
     pub(crate) fn comes(&mut self, slot: &mut Slot) {
@@ -127,14 +107,10 @@ impl Tally {
         }
     }
 
-    pub(crate) fn add(&mut self, entry: &Entry, counts: CountsAs) {
+    /// Counts an action that is not listed, or with `by` -1 no longer.
+    pub(crate) fn count(&mut self, entry: &Entry, counts: CountsAs, by: isize) {
         let kind = self.kinds.number(entry);
-        self.change(entry, kind, counts, 1);
-    }
-
-    pub(crate) fn take(&mut self, entry: &Entry, counts: CountsAs) {
-        let kind = self.kinds.number(entry);
-        self.change(entry, kind, counts, -1);
+        self.change(entry, kind, counts, by);
     }
 
     fn change(&mut self, entry: &Entry, kind: u32, counts: CountsAs, by: isize) {
@@ -143,82 +119,71 @@ impl Tally {
             return;
         }
         let (source, row) = (&entry.key.source, &entry.row);
-        self.pending = self.pending.saturating_add_signed(by);
         self.kinds.change(kind, by);
         match self.cans.iter_mut().find(|(can, _)| *can == row.can) {
             Some((_, count)) => *count = count.saturating_add_signed(by),
             None => self.cans.push((row.can, by.unsigned_abs())),
         }
         self.cans.retain(|(_, count)| *count > 0);
-        change_sorted(&mut self.created, &row.created_at, by);
+        change(&mut self.created, row.created_at, by);
         if let Some(agent) = &row.agent {
-            change_sorted(&mut self.agents, agent, by);
-            change(&mut self.agents_of, (source, agent), by);
+            change(&mut self.agents, (source.clone(), agent.clone()), by);
         }
         if let Some(mission) = &row.mission {
-            change(&mut self.missions_of, (source, mission), by);
+            change(&mut self.missions, (source.clone(), mission.clone()), by);
         }
         self.expires(entry, counts, by);
     }
 
     pub(crate) fn expires(&mut self, entry: &Entry, counts: CountsAs, by: isize) {
         if let Some(at) = entry.row.expires_at.filter(|_| counts == CountsAs::Offered) {
-            change_sorted(&mut self.expiries, &at, by);
+            change(&mut self.expiries, at, by);
         }
     }
 
+    /// Returns true if `is` holds for some pending action. Faster than looking at each row.
     pub(crate) fn any_can(&self, is: impl Fn(&Capabilities) -> bool) -> bool {
         self.cans.iter().any(|(can, _)| is(can))
     }
 
     pub(crate) fn stats(&self) -> Stats {
+        let kinds = || self.kinds.counted();
         let mut risks = [0; 4];
-        for (rank, count) in self.kinds.counted(|kind| kind.risk.rank()) {
-            if let Some(risk) = risks.get_mut(usize::from(rank)) {
-                *risk = count;
+        for (kind, count) in kinds() {
+            if let Some(risk) = risks.get_mut(usize::from(kind.risk.rank())) {
+                *risk += count;
             }
         }
-        let agents = self.agents.iter().map(|(name, count)| (name.clone(), *count));
         Stats {
-            pending: self.pending,
+            pending: kinds().map(|(_, count)| count).sum(),
             unknown: self.lost,
-            by_source: self.kinds.counted(|kind| kind.source.clone()).into_iter().collect(),
-            by_agent: agents.collect(),
-            by_tool: self.kinds.counted(|kind| kind.tool.clone()).into_iter().collect(),
+            by_source: sums(kinds().map(|(kind, count)| (&kind.source, count))),
+            by_agent: sums(self.agents.iter().map(|((_, agent), count)| (agent, *count))),
+            by_tool: sums(kinds().map(|(kind, count)| (&kind.tool, count))),
             risks,
             oldest: self.created.keys().next().copied(),
             next_expiry: self.expiries.keys().next().copied(),
-            missions: self.missions_of.len(),
-            agents: self.agents_of.len(),
+            missions: self.missions.len(),
+            agents: self.agents.len(),
         }
     }
 }
 
-fn change_sorted<K: Clone + Ord>(counts: &mut BTreeMap<K, usize>, key: &K, by: isize) {
-    match counts.get_mut(key) {
-        Some(count) => {
-            *count = count.saturating_add_signed(by);
-            if *count == 0 {
-                counts.remove(key);
-            }
-        }
-        None => drop(counts.insert(key.clone(), by.unsigned_abs())),
+fn change<K: Ord>(counts: &mut BTreeMap<K, usize>, key: K, by: isize) {
+    match counts.entry(key) {
+        btree_map::Entry::Vacant(place) => drop(place.insert(by.unsigned_abs())),
+        btree_map::Entry::Occupied(mut place) => match place.get().saturating_add_signed(by) {
+            0 => drop(place.remove()),
+            count => *place.get_mut() = count,
+        },
     }
 }
 
-type OfSource = (SourceName, Untrusted);
-
-fn change(
-    counts: &mut HashMap<OfSource, usize, RandomState>,
-    (source, name): (&SourceName, &Untrusted),
-    by: isize,
-) {
-    let key = (source.clone(), name.clone());
-    let count = counts.entry(key.clone()).or_default();
-    *count = count.saturating_add_signed(by);
-    if *count == 0 {
-        counts.remove(&key);
-    }
+/// Adds up the counts of each name. Sorted by name.
+fn sums<'a, K: Ord + Clone + 'a>(counts: impl Iterator<Item = (&'a K, usize)>) -> Vec<(K, usize)> {
+    let mut sums = BTreeMap::new();
+    counts.for_each(|(name, count)| *sums.entry(name).or_default() += count);
+    sums.into_iter().map(|(name, count)| (name.clone(), count)).collect()
 }
 
 #[derive(Clone, Debug, Default)]

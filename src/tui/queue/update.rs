@@ -17,7 +17,7 @@ use crate::tui::{claims, history, preview};
 use super::counts::StagedByGroup;
 use super::groups::Regrouping;
 use super::incoming::FrozenUpdates;
-use super::slots::{Settled, Slot, State};
+use super::slots::{RowId, Settled, Slot, State};
 use super::sort::Sorting;
 use super::state::{Cursor, Line};
 use super::sync;
@@ -37,15 +37,7 @@ fn moves(model: &Model) -> Moves {
     }
 }
 
-pub(crate) fn down(model: &mut Model, by: usize) {
-    go(model, Direction::Down, by);
-}
-
-pub(crate) fn up(model: &mut Model, by: usize) {
-    go(model, Direction::Up, by);
-}
-
-fn go(model: &mut Model, way: Direction, by: usize) {
+pub(crate) fn go(model: &mut Model, way: Direction, by: usize) {
     match moves(model) {
         Moves::List => step(model, way, by),
         Moves::Preview => {
@@ -59,7 +51,7 @@ fn go(model: &mut Model, way: Direction, by: usize) {
 pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
     match &mut model.history.open {
         Some(view) => view.go_to(shift(view.at(), way, by)),
-        None => model.queue.go_to(shift(model.queue.at(), way, by)),
+        None => model.queue.go_to(shift(model.queue.at, way, by)),
     }
 }
 
@@ -77,14 +69,6 @@ pub(crate) fn select(model: &mut Model, row: usize) {
         }
         Some(_) => {}
     }
-}
-
-pub(crate) fn top(model: &mut Model) {
-    go(model, Direction::Up, usize::MAX);
-}
-
-pub(crate) fn bottom(model: &mut Model) {
-    go(model, Direction::Down, usize::MAX);
 }
 
 pub(crate) fn half(model: &mut Model, way: Direction) {
@@ -133,10 +117,8 @@ pub(crate) fn open(model: &mut Model) {
 }
 
 fn toggle_fold(model: &mut Model) {
-    let Some(group) = model.queue.group_here() else { return };
-    let (key, folded) = (group.key.clone(), group.folded);
-    if let Some(index) = model.queue.group_index(&key) {
-        model.queue.fold(index, !folded);
+    if let Some((id, folded)) = model.queue.group_here().map(|group| (group.id, group.folded)) {
+        model.queue.fold(id, !folded);
     }
 }
 
@@ -145,9 +127,8 @@ pub(crate) fn fold(model: &mut Model) {
     if model.history.open.is_some() {
         return;
     }
-    let group = model.queue.group_here().and_then(|group| model.queue.group_index(&group.key));
-    if let Some(index) = group {
-        model.queue.fold(index, true);
+    if let Some(id) = model.queue.group_here().map(|group| group.id) {
+        model.queue.fold(id, true);
     }
 }
 
@@ -178,11 +159,10 @@ pub(crate) fn next_undecided(model: &mut Model, way: Direction) {
     }
     let found = step_to_undecided(model, way) || (sync::arrive_all(model) && step_to_undecided(model, way));
     if !found {
-        let is_left =
-            model.queue.after_cursor().any(|index| is_undecided(model, index) && !is_next(model, index));
+        let is_left = model.queue.after_cursor().any(|id| is_undecided(model, id) && !is_next(model, id));
         let shown = if is_left {
             claims::words::OTHERS_ARE_ON_IT
-        } else if model.queue.shown().is_some() {
+        } else if model.queue.is_filtered {
             words::SHOWN_IS_DECIDED
         } else {
             words::ALL_IS_DECIDED
@@ -193,38 +173,38 @@ pub(crate) fn next_undecided(model: &mut Model, way: Direction) {
 
 fn step_to_undecided(model: &mut Model, way: Direction) -> bool {
     let found = find_undecided(model, way, |_| true);
-    found.map(|index| model.queue.go_to_action(index)).is_some()
+    found.map(|id| model.queue.go_to_action(id)).is_some()
 }
 
 /// Moves to the next undecided action after a decision, skipping actions that just appeared. Returns how many of these
 /// there are if nothing else is left.
 pub(crate) fn advance(model: &mut Model) -> Result<(), usize> {
     let is_stop = |key: &ActionKey| !model.list.arrivals.is_no_stop(key, model.now);
-    if let Some(index) = find_undecided(model, Direction::Down, is_stop) {
-        model.queue.go_to_action(index);
+    if let Some(id) = find_undecided(model, Direction::Down, is_stop) {
+        model.queue.go_to_action(id);
         return Ok(());
     }
-    let new = model.queue.after_cursor().filter(|index| is_undecided(model, *index)).count();
+    let new = model.queue.after_cursor().filter(|id| is_undecided(model, *id)).count();
     Err(new + model.queue.held_pending().count())
 }
 
-fn is_undecided(model: &Model, index: u32) -> bool {
-    let slot = model.queue.slot(index);
+fn is_undecided(model: &Model, id: RowId) -> bool {
+    let slot = model.queue.slot(id);
     slot.is_some_and(|slot| slot.is_pending() && model.decide.draft.get(&slot.entry.key).is_none())
 }
 
-fn is_next(model: &Model, index: u32) -> bool {
+fn is_next(model: &Model, id: RowId) -> bool {
     let is_free = |slot: &Slot| !claims::update::is_left_to_others(model, slot);
-    is_undecided(model, index) && model.queue.slot(index).is_some_and(is_free)
+    is_undecided(model, id) && model.queue.slot(id).is_some_and(is_free)
 }
 
-fn find_undecided(model: &Model, way: Direction, is_stop: impl Fn(&ActionKey) -> bool) -> Option<u32> {
-    let undecided = |index: &u32| {
-        let key = model.queue.slot(*index).map(|slot| &slot.entry.key);
-        is_next(model, *index) && key.is_some_and(&is_stop)
+fn find_undecided(model: &Model, way: Direction, is_stop: impl Fn(&ActionKey) -> bool) -> Option<RowId> {
+    let undecided = |id: &RowId| {
+        let key = model.queue.slot(*id).map(|slot| &slot.entry.key);
+        is_next(model, *id) && key.is_some_and(&is_stop)
     };
     let here = model.here().map(|slot| &slot.entry.key);
-    let other = |index: &u32| model.queue.slot(*index).map(|slot| &slot.entry.key) != here;
+    let other = |id: &RowId| model.queue.slot(*id).map(|slot| &slot.entry.key) != here;
     let mut order = model.queue.after_cursor().filter(undecided);
     match way {
         Direction::Down => order.next(),
@@ -241,19 +221,19 @@ pub(crate) fn mark(model: &mut Model) {
     let (known, left) = listed(model, model.queue.pending_here());
     model.queue.turn_marks(&known);
     say_left_out(model, left);
-    down(model, 1);
+    go(model, Direction::Down, 1);
 }
 
 /// Splits off actions that appeared too recently for the key to mean them, and returns their number.
-fn listed(model: &Model, indices: Vec<u32>) -> (Vec<u32>, usize) {
+fn listed(model: &Model, rows: Vec<RowId>) -> (Vec<RowId>, usize) {
     if model.list.arrivals.is_empty() {
-        return (indices, 0);
+        return (rows, 0);
     }
-    let is_new = |index: &u32| {
-        let slot = model.queue.slot(*index);
+    let is_new = |id: &RowId| {
+        let slot = model.queue.slot(*id);
         slot.is_some_and(|slot| model.list.arrivals.is_just_listed(&slot.entry.key, model.now))
     };
-    let (new, known): (Vec<_>, Vec<_>) = indices.into_iter().partition(is_new);
+    let (new, known): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_new);
     (known, new.len())
 }
 
@@ -329,11 +309,11 @@ pub(crate) fn keep_in_view(model: &mut Model) {
         let last_top = view.len().saturating_sub(height);
         view.top = view.top.clamp((view.at() + 1).saturating_sub(height), view.at()).min(last_top);
     }
-    let at = model.queue.at();
-    let header_above = at > 0 && matches!(model.queue.lines().get(at - 1), Some(Line::Header(_)));
+    let at = model.queue.at;
+    let header_above = at > 0 && matches!(model.queue.lines.get(at - 1), Some(Line::Header(_)));
     let first = at.saturating_sub(usize::from(header_above && height > 2));
     let density = model.settings.density;
-    let last_top = model.queue.first_above(model.queue.lines().len().saturating_sub(1), height, density);
+    let last_top = model.queue.first_above(model.queue.lines.len().saturating_sub(1), height, density);
     let least = model.queue.first_above(at, height, density);
     model.queue.top = model.queue.top.min(first).max(least).min(last_top);
 }
@@ -383,7 +363,7 @@ impl Job for Sorting {
 
 pub(crate) fn group(model: &mut Model, by: GroupBy) {
     model.queue.drop_range();
-    Regrouping::new(by, model.queue.arrangement()).start(model);
+    Regrouping::new(by, model.queue.arrangement).start(model);
 }
 
 impl Job for Regrouping {
@@ -394,7 +374,7 @@ impl Job for Regrouping {
     }
 
     fn step(mut self, model: &mut Model, most: usize) -> Option<Self> {
-        if !self.read(model.queue.slots(), model.queue.arrangement(), most) {
+        if !self.read(&model.queue.slots, model.queue.arrangement, most) {
             return Some(self);
         }
         let by = self.by;
@@ -461,7 +441,7 @@ pub(crate) fn sweep(model: &mut Model) {
     if model.list.stats.next_expiry.is_none_or(|at| at > model.now) {
         return;
     }
-    let over = model.queue.slots().iter().filter(|slot| slot.is_pending());
+    let over = model.queue.slots.iter().filter(|slot| slot.is_pending());
     let over = over.filter(|slot| slot.entry.row.has_expired(model.now));
     let keys: Vec<ActionKey> = over.map(|slot| slot.entry.key.clone()).collect();
     let here = model.here().map(|slot| slot.entry.key.clone());

@@ -34,8 +34,8 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if layout.rows.is_empty() {
         return;
     }
-    if model.queue.lines().is_empty() {
-        let all = model.queue.slots().len();
+    if model.queue.lines.is_empty() {
+        let all = model.queue.slots.len();
         let words = words::none_matches(&chrome::words::count(all, "action"));
         Pen::new(buf, layout.rows, 1).ours(&words, theme::BOLD);
         return;
@@ -43,12 +43,12 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let range = model.queue.range();
     let focused = model.screen.focus == Focus::List && !places::is_open(model);
     for placed in model.queue.placed(layout.rows.height, model.settings.density) {
-        let here = (placed.at == model.queue.at()).then_some(focused);
+        let here = (placed.at == model.queue.at).then_some(focused);
         let marked = range.is_some_and(|(first, last)| (first..=last).contains(&placed.at));
         let row = Row { area: layout.rows, nth: placed.row, here, marked };
         match placed.line {
-            Line::Header(index) => model.queue.group(index).map(|group| batch(model, group, &row, buf)),
-            Line::Action(index) => model.queue.slot(index).map(|slot| {
+            Line::Header(id) => model.queue.group(id).map(|group| batch(model, group, &row, buf)),
+            Line::Action(id) => model.queue.slot(id).map(|slot| {
                 action(model, slot, &row, buf);
                 if placed.height > 1 {
                     why(model, slot, &Row { nth: placed.row + 1, ..row }, buf);
@@ -60,7 +60,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
 
 pub(crate) fn cursor(model: &Model, layout: &Layout) -> Option<Position> {
     let mut placed = model.queue.placed(layout.rows.height, model.settings.density);
-    let here = placed.find(|placed| placed.at == model.queue.at())?;
+    let here = placed.find(|placed| placed.at == model.queue.at)?;
     Some(Position::new(layout.rows.x, layout.rows.y + here.row))
 }
 
@@ -125,8 +125,8 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     if group.key == GroupKey::ToResolve {
         return to_settle(model, group, row, buf);
     }
-    let Some(first) = group.slots.first().and_then(|index| model.queue.slot(*index)) else { return };
-    let staged = model.decide.spread.of_group(group, &model.queue, &model.decide.tally);
+    let Some(first) = model.queue.rows_of(group).next() else { return };
+    let staged = model.decide.spread.of_group(group, &model.decide.tally);
     let undecided = group.open.saturating_sub(staged.total());
     let turn = group.key.batch().is_some() && first.entry.row.can.together != Together::Free;
     let (mut note, mut style) = match undecided {
@@ -175,8 +175,7 @@ fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
 /// Returns `outcome unknown: t resolves these; next check at 14:22:07`.
 fn lost_words(model: &Model, group: &Group, wide: bool) -> String {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
-    let mut slots = group.slots.iter().filter_map(|index| model.queue.slot(*index));
-    if !slots.any(|slot| slot.state == State::Unknown) {
+    if !model.queue.rows_of(group).any(|slot| slot.state == State::Unknown) {
         return words::resolves(&key);
     }
     let at = model.submit.look_again.map(|at| chrome::words::clock(model, at.max(model.now)));
@@ -375,9 +374,9 @@ fn batches(group: &Group) -> String {
 }
 
 pub(crate) fn draw_group(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
-    let Some(first) = group.slots.first().and_then(|index| model.queue.slot(*index)) else { return };
+    let Some(first) = model.queue.rows_of(group).next() else { return };
     name(group, first, &mut Pen::new(buf, area, 0));
-    let staged = model.decide.spread.of_group(group, &model.queue, &model.decide.tally).total();
+    let staged = model.decide.spread.of_group(group, &model.decide.tally).total();
     let undecided = group.open.saturating_sub(staged);
     let line = words::group_counts(group.open, undecided, staged, &batches(group));
     Pen::new(buf, area, 1).ours(&line, theme::PLAIN);
@@ -398,8 +397,7 @@ pub(crate) fn draw_group(model: &Model, group: &Group, area: Rect, buf: &mut Buf
 fn by_batch(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let mut order: Vec<(BatchKey, &Slot)> = Vec::new();
     let mut counts: HashMap<BatchKey, usize> = HashMap::new();
-    let slots = group.slots.iter().take(LOOKED).filter_map(|index| model.queue.slot(*index));
-    for slot in slots {
+    for slot in model.queue.rows_of(group).take(LOOKED) {
         let batch = slot.entry.batch();
         let count = counts.entry(batch.clone()).or_insert_with(|| {
             order.push((batch, slot));
@@ -420,8 +418,8 @@ fn by_batch(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
         }
         Pen::new(buf, area, nth as u16).keep(note.len()).ours(&note, theme::DIM);
     }
-    if group.slots.len() > LOOKED {
-        let line = words::first_of(LOOKED, group.slots.len());
+    if group.rows.len() > LOOKED {
+        let line = words::first_of(LOOKED, group.rows.len());
         Pen::new(buf, area, order.len().min(room) as u16).ours(&line, theme::DIM);
     }
 }
@@ -429,8 +427,7 @@ fn by_batch(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
 /// Draws the varying values: input fields of loaded actions, or words of titles.
 fn shape(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let rows = usize::from(area.height.saturating_sub(2));
-    let slots: Vec<&Slot> =
-        group.slots.iter().take(rows).filter_map(|index| model.queue.slot(*index)).collect();
+    let slots: Vec<&Slot> = model.queue.rows_of(group).take(rows).collect();
     let cached: Vec<Option<&Cached>> =
         slots.iter().map(|slot| model.preview.cached(&slot.entry.key).map(AsRef::as_ref)).collect();
     let fields = fields(&cached);
@@ -460,9 +457,9 @@ fn shape(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
             }
         }
     }
-    if group.slots.len() > slots.len() {
+    if group.rows.len() > slots.len() {
         let key = model.settings.keymap.key(Command::Unfold);
-        let line = words::and_more(group.slots.len() - slots.len(), &key);
+        let line = words::and_more(group.rows.len() - slots.len(), &key);
         Pen::new(buf, area, area.height.saturating_sub(1)).ours(&line, theme::DIM);
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn key(model: &mut Model) {
 
 /// Returns the marked actions, or else the one under the cursor, if all of them can be snoozed.
 fn meant(model: &Model) -> Result<Vec<ActionKey>, &'static str> {
-    let marked = model.queue.slots().iter().filter(|slot| slot.marked);
+    let marked = model.queue.slots.iter().filter(|slot| slot.marked);
     let slots: Vec<&Slot> = if model.history.open.is_some() {
         Vec::new()
     } else if model.queue.marks.is_empty() {

@@ -81,7 +81,7 @@ pub(super) fn same(
         };
         let title = as_listed.title.map(|listed| title.as_ref().unwrap_or(listed));
         let proposes = Proposes { title, digest, ..as_listed };
-        if let Some(same) = queue.same.find(queue.slots(), &proposes, model.now, counts) {
+        if let Some(same) = queue.same.find(&queue.slots, &proposes, model.now, counts) {
             let is_staged = staged_kind(&same.key).is_some();
             told.push((action.row.title.clone(), words::same(same.approved, is_staged, model.now)));
         }

@@ -34,7 +34,7 @@ pub(crate) fn submitted(model: &mut Model, id: &SubmissionId, answer: Result<Rep
             // The submission was not sent, so all decisions stay staged.
             let sending: Vec<ActionKey> = model
                 .queue
-                .slots()
+                .slots
                 .iter()
                 .filter(|slot| slot.state == State::Sending)
                 .map(|slot| slot.entry.key.clone())
@@ -69,7 +69,7 @@ fn partly(model: &mut Model, id: &SubmissionId, report: Report) {
         None if model.submit.sending.as_ref() == Some(id) => {
             model.submit.sending = None;
             let elsewhere = |key: &ActionKey| model.submit.unanswered.values().any(|rest| rest.contains(key));
-            let sending = model.queue.slots().iter().filter(|slot| slot.state == State::Sending);
+            let sending = model.queue.slots.iter().filter(|slot| slot.state == State::Sending);
             let rest =
                 sending.map(|slot| &slot.entry.key).filter(|key| !came.contains(*key) && !elsewhere(key));
             let rest = rest.cloned().collect();
@@ -140,7 +140,7 @@ fn keep(model: &mut Model, mut sheet: ReportSheet) {
 fn left_pending(model: &Model, report: &Report) -> u64 {
     let batches: HashSet<&BatchKey> = report.lines.iter().map(|line| &line.batch).collect();
     let undecided = |slot: &&Slot| slot.is_pending() && model.decide.draft.get(&slot.entry.key).is_none();
-    let listed = model.queue.slots().iter().filter(undecided).map(|slot| &*slot.entry);
+    let listed = model.queue.slots.iter().filter(undecided).map(|slot| &*slot.entry);
     listed.chain(model.queue.held_pending()).filter(|entry| batches.contains(&entry.batch())).count() as u64
 }
 

@@ -24,7 +24,7 @@ use crate::tui::decide::lock::{lock_fresh, seen_fresh};
 use crate::tui::preview;
 use crate::tui::preview::page::made::{Cached, Tab};
 use crate::tui::queue::groups::Group;
-use crate::tui::queue::slots::{Slot, State};
+use crate::tui::queue::slots::State;
 use crate::tui::submit::words;
 
 use super::judging::OfDraft;
@@ -138,7 +138,7 @@ fn staged_in_order<'a>(
 ) -> Vec<OfDraft<'a>> {
     let mut staged: Vec<OfDraft<'a>> =
         keys.iter().filter_map(|key| Some((key, model.decide.draft.get(key)?))).collect();
-    staged.sort_by_key(|(key, _)| model.queue.get(key).map(Slot::rank));
+    staged.sort_by_key(|(key, _)| model.queue.get(key).map(|slot| slot.rank));
     in_sending_order(&mut staged, fresh);
     staged
 }
@@ -305,7 +305,7 @@ fn frozen(
 /// Returns the number of pending actions of each batch, filtered or not.
 fn open_in(model: &Model) -> HashMap<BatchKey, usize> {
     let mut open: HashMap<BatchKey, usize> = HashMap::new();
-    let listed = model.queue.slots().iter().filter(|slot| slot.counts_as_pending()).map(|slot| &*slot.entry);
+    let listed = model.queue.slots.iter().filter(|slot| slot.counts_as_pending()).map(|slot| &*slot.entry);
     for entry in listed.chain(model.queue.held_pending()) {
         *open.entry(entry.batch()).or_default() += 1;
     }

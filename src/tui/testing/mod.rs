@@ -185,8 +185,8 @@ impl Desk {
         assert_eq!(kept, anew);
         let (queue, decide) = (&self.model.queue, &self.model.decide);
         assert_eq!(decide.tally, StagedTotals::of(&decide.draft));
-        assert_eq!(queue.marks.len(), queue.slots().iter().filter(|slot| slot.marked).count());
-        let sending = queue.slots().iter().filter(|slot| slot.state == State::Sending).count();
+        assert_eq!(queue.marks.len(), queue.slots.iter().filter(|slot| slot.marked).count());
+        let sending = queue.slots.iter().filter(|slot| slot.state == State::Sending).count();
         assert_eq!(queue.sending, sending);
         self.sames_are_found();
     }
@@ -194,16 +194,17 @@ impl Desk {
     /// Compares the index of duplicates with a fresh one.
     fn sames_are_found(&self) {
         let (queue, now) = (&self.model.queue, self.model.now);
-        if queue.slots().len() > 20 {
+        if queue.slots.len() > 20 {
             return;
         }
         let mut anew = SameIndex::default();
-        (0..queue.slots().len()).for_each(|index| anew.note(index as u32));
-        anew.take_changed(queue.slots());
-        for slot in queue.slots().iter().filter(|slot| slot.counts_as_pending()) {
+        for id in queue.slots.ids() {
+            anew.put(id, &queue.slots.get(id).unwrap().entry);
+        }
+        for slot in queue.slots.iter().filter(|slot| slot.counts_as_pending()) {
             let it = Proposes::of(&slot.entry.key, &slot.entry.row);
             let kept = queue.same_as(slot, now);
-            match anew.find(queue.slots(), &it, now, |_| true) {
+            match anew.find(&queue.slots, &it, now, |_| true) {
                 Some(_) => assert!(kept.is_some(), "{:?}", slot.entry.key),
                 // A duplicate of an approved action that left the list.
                 None => assert!(kept.is_none_or(|same| same.approved.is_some()), "{:?}", slot.entry.key),

@@ -62,8 +62,8 @@ pub(crate) fn run(data: &[u8]) {
             let _ = desk.buffer();
         }
         assert_eq!(desk.model.decide.tally, StagedTotals::of(&desk.model.decide.draft), "step {nth}");
-        let lines = desk.model.queue.lines().len();
-        assert!(lines == 0 || desk.model.queue.at() < lines, "step {nth}: the cursor is outside the list");
+        let lines = desk.model.queue.lines.len();
+        assert!(lines == 0 || desk.model.queue.at < lines, "step {nth}: the cursor is outside the list");
     }
     let _ = desk.buffer();
 }

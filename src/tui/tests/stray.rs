@@ -128,7 +128,7 @@ fn g8_noise_on_standard_input_sends_nothing() {
         noise.rest(random.below(1_500) as i64);
         assert!(noise.desk.submitted.is_empty(), "{:?}", String::from_utf8_lossy(&block));
         left = left.saturating_sub(length);
-        if noise.desk.model.queue.lines().is_empty() || random.below(40) == 0 {
+        if noise.desk.model.queue.lines.is_empty() || random.below(40) == 0 {
             noise = Noise::new("axa");
         }
     }
@@ -333,7 +333,7 @@ fn left_behind(desk: &Desk) -> String {
             queue.cursor(),
             queue.marks.len(),
             queue.has_range(),
-            queue.lines().len(),
+            queue.lines.len(),
             model.list.frozen.is_some()
         ),
         (
@@ -423,7 +423,7 @@ fn escape_and_a_key_in_one_read_both_count() {
             "{open}: {}",
             desk.screen()
         );
-        assert!(desk.model.queue.shown().is_none(), "{open}");
+        assert!(!desk.model.queue.is_filtered, "{open}");
         assert_ne!(desk.here(), before, "{open}");
     }
     for place in ["/xyz", "X", "e"] {

@@ -25,8 +25,7 @@ fn state(desk: &Desk) -> String {
     let (model, watch) = (&desk.model, &desk.model.dashboard.watch);
     let (screen, queue) = (&model.screen, &model.queue);
     let shown = (screen.overlay.is_some(), screen.zoom, screen.focus, screen.leaving, model.preview.tab);
-    let list =
-        (queue.cursor(), queue.marks.len(), queue.has_range(), queue.lines().len(), queue.shown().is_some());
+    let list = (queue.cursor(), queue.marks.len(), queue.has_range(), queue.lines.len(), queue.is_filtered);
     let draft =
         (model.decide.draft.len(), model.decide.draft.position(), model.decide.draft.next().is_some());
     let figures =

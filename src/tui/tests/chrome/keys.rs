@@ -318,11 +318,11 @@ fn command_takes_an_argument() {
     ");
     assert!(matches!(desk.model.screen.overlay, Some(Overlay::Help(_))));
     desk.press("<Esc><Esc>:sort r<Enter>");
-    assert_eq!(desk.model.queue.sort_by().word(), "risk");
+    assert_eq!(desk.model.queue.sort_by.word(), "risk");
     desk.press(":sort taste<Enter>");
     assert_eq!(desk.message(), "sort takes one of: age, risk, expiry, tool, source");
     desk.press("<Esc>:group ag<Tab><Enter>");
-    assert_eq!(desk.model.queue.group_by().word(), "agent");
+    assert_eq!(desk.model.queue.group_by.word(), "agent");
     desk.press(":filter '3<Enter>");
     assert_eq!(desk.model.queue.n_shown(), 1, "{}", desk.screen());
     desk.press("as");

@@ -1,7 +1,5 @@
 //! The reviewer's name in header and review.
 
-use std::time::Duration;
-
 use crate::domain::SourceName;
 use crate::inbox::{Rows, Synced};
 use crate::tui::core::msg::What;
@@ -25,8 +23,7 @@ fn tells(desk: &mut Desk, subject: &str) {
 }
 
 fn knows_elsewhere(desk: &mut Desk, subject: &str) {
-    let mut other =
-        SourceState::new(SourceName::new("woo"), Duration::from_secs(40), Duration::from_secs(10));
+    let mut other = SourceState::of(SourceName::new("woo"), &desk.model.settings);
     other.subject = Some(subject.into());
     desk.model.list.sources.push(other);
 }

@@ -74,7 +74,7 @@ impl Client {
 
     fn list(&self) -> BTreeMap<String, String> {
         let queue = &self.desk.model.queue;
-        let shown = queue.slots().iter().filter(|slot| slot.counts_as_pending()).map(|slot| &*slot.entry);
+        let shown = queue.slots.iter().filter(|slot| slot.counts_as_pending()).map(|slot| &*slot.entry);
         shown
             .chain(queue.held_pending())
             .map(|entry| (entry.key.id.as_raw().to_owned(), entry.row.title.as_raw().to_owned()))

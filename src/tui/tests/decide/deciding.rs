@@ -36,7 +36,7 @@ fn every_step_is_saved_with_its_position() {
     assert_eq!(desk.staged(), "1A");
     desk.press("U");
     assert_eq!(desk.staged(), "1A 2X");
-    assert_eq!(desk.model.decide.tally.total().total(), 2);
+    assert_eq!(desk.model.decide.tally.total.total(), 2);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_burst_of_keys_decides_nothing() {
 
     assert_eq!(desk.staged(), "", "the staging of the first keys is undone");
     assert_eq!(desk.message(), "Ignored 6 pasted keys");
-    assert_eq!(desk.model.decide.tally.total().total(), 0);
+    assert_eq!(desk.model.decide.tally.total.total(), 0);
     desk.press("a");
     assert_ne!(desk.staged(), "", "a typed key counts again");
 }
@@ -146,7 +146,7 @@ fn burst_of_undo_keys_is_reverted() {
         desk.hurry(paste, 2);
         assert_eq!(desk.staged(), "1A 2X", "{paste}");
         assert_eq!(desk.message(), "Ignored 3 pasted keys", "{paste}");
-        assert_eq!(desk.model.decide.tally.total().total(), 2, "{paste}");
+        assert_eq!(desk.model.decide.tally.total.total(), 2, "{paste}");
     }
 }
 

@@ -75,7 +75,8 @@ fn bulk_edit_lists_and_leaves_out_unsuitable_actions() {
     );
     desk.press("*");
     if desk.model.queue.marks.is_empty() {
-        desk.model.queue.turn_marks(&[0, 1, 2, 3, 4, 5]);
+        let rows: Vec<_> = desk.model.queue.slots.ids().collect();
+        desk.model.queue.turn_marks(&rows);
     }
 
     desk.press("e<C-u>new<Enter>");

@@ -96,7 +96,7 @@ fn queue_is_unchanged_after_a_look_at_history() {
     desk.press("jax ");
     desk.changes(vec![action("0 create_linear_issue support low 90", "Early", "{}")]);
     let (here, staged, marks) = (desk.here(), desk.staged(), desk.model.queue.marked());
-    assert!(!marks.is_empty() && desk.model.queue.n_held() == 1);
+    assert!(!marks.is_empty() && desk.model.queue.held.len() == 1);
     desk.pages.push_back(page(&failed()));
     knows(&mut desk, &failed());
 
@@ -106,7 +106,7 @@ fn queue_is_unchanged_after_a_look_at_history() {
     desk.press("gi");
 
     assert_eq!((desk.here(), desk.staged(), desk.model.queue.marked()), (here, staged, marks));
-    assert_eq!(desk.model.queue.n_held(), 1);
+    assert_eq!(desk.model.queue.held.len(), 1);
     assert!(!desk.slot("6").is_pending(), "the queue was updated meanwhile");
     assert_eq!(desk.submitted.len(), 0);
 }

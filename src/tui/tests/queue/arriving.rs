@@ -84,7 +84,7 @@ fn freezing_between_two_pages_loses_no_row() {
             desk.press("f");
         }
         assert_eq!(desk.model.list.stats.pending, 5, "frozen before: {was_frozen}");
-        let over = desk.model.queue.slots().iter().filter(|slot| !slot.is_open());
+        let over = desk.model.queue.slots.iter().filter(|slot| !slot.is_open());
         assert_eq!(
             over.map(|slot| slot.entry.key.id.as_raw()).collect::<Vec<_>>(),
             ["6"],
@@ -104,7 +104,7 @@ fn row_removed_between_two_pages_does_not_hide_another_departure() {
     desk.page(few(3).split_off(1), false);
     desk.last_page(&["1", "2", "3"]);
 
-    let open = desk.model.queue.slots().iter().filter(|slot| slot.is_open());
+    let open = desk.model.queue.slots.iter().filter(|slot| slot.is_open());
     assert_eq!(open.map(|slot| slot.entry.key.id.as_raw()).collect::<Vec<_>>(), ["2", "3"]);
 }
 
@@ -117,11 +117,7 @@ fn unused_tools_are_forgotten() {
         desk.changes(vec![same]);
     }
 
-    assert!(
-        desk.model.queue.tally.kinds().all().len() < 300,
-        "{}",
-        desk.model.queue.tally.kinds().all().len()
-    );
+    assert!(desk.model.queue.tally.kinds.all().len() < 300, "{}", desk.model.queue.tally.kinds.all().len());
     assert_eq!(desk.model.list.stats.by_tool, [("tool-1199".into(), 1)]);
 }
 
@@ -138,10 +134,10 @@ fn arrival_above_the_cursor_waits_for_the_next_move() {
     assert_eq!(row(&desk.screen()), row(&before));
     insta::assert_snapshot!(desk.header(), @" placet  4 to decide · 1 new above · 1 agent blocked                   gate live   kim@acme   14:22");
     desk.press("?<Esc>");
-    assert_eq!(desk.model.queue.n_held(), 1, "nothing moved");
+    assert_eq!(desk.model.queue.held.len(), 1, "nothing moved");
     desk.press("j");
     assert_eq!(desk.here(), "3", "the cursor stays on its action");
-    assert_eq!(desk.model.queue.at(), 4);
+    assert_eq!(desk.model.queue.at, 4);
     insta::assert_snapshot!(desk.header(), @" placet  4 to decide · 1 agent blocked                                 gate live   kim@acme   14:22");
 }
 
@@ -154,7 +150,7 @@ fn arrival_below_the_cursor_comes_in_at_once() {
 
     insta::assert_snapshot!(desk.row(3), @"  • low  Issue number 3                            57 m");
     insta::assert_snapshot!(desk.header(), @" placet  3 to decide · 1 agent blocked                                 gate live   kim@acme   14:22");
-    assert_eq!((desk.here().as_str(), desk.model.queue.at()), ("2", 2));
+    assert_eq!((desk.here().as_str(), desk.model.queue.at), ("2", 2));
 }
 
 #[test]
@@ -166,7 +162,7 @@ fn arrival_above_the_screen_moves_no_visible_row() {
     desk.changes(vec![newcomer()]);
 
     assert_eq!(desk.list(), before);
-    assert!(desk.model.queue.get(&key("0")).is_some() && desk.model.queue.n_held() == 0);
+    assert!(desk.model.queue.get(&key("0")).is_some() && desk.model.queue.held.is_empty());
 }
 
 #[test]
@@ -256,7 +252,7 @@ fn approving_the_rest_leaves_out_new_arrivals() {
 /// Returns the lines from the top of the screen to the cursor.
 fn above(desk: &Desk) -> Vec<Option<Cursor>> {
     let queue = &desk.model.queue;
-    let lines = queue.lines().get(queue.top..=queue.at()).unwrap_or_default();
+    let lines = queue.lines.get(queue.top..=queue.at).unwrap_or_default();
     lines.iter().map(|line| queue.identity(*line)).collect()
 }
 
@@ -286,15 +282,15 @@ fn arrivals_do_not_move_rows_above_the_cursor() {
 
             assert_eq!(desk.model.queue.cursor().cloned(), cursor, "round {round}");
             assert_eq!(above(&desk), before, "round {round}");
-            waited += desk.model.queue.n_held();
+            waited += desk.model.queue.held.len();
             desk.press(["j", "k", "G", "gg", "?<Esc>"][random.below(5)]);
             if desk.model.queue.cursor().cloned() != cursor {
-                assert_eq!(desk.model.queue.n_held(), 0, "round {round}");
+                assert_eq!(desk.model.queue.held.len(), 0, "round {round}");
             }
         }
-        came += desk.model.queue.slots().len() - n;
-        let shown: usize = desk.model.queue.groups().iter().map(|group| group.slots.len()).sum();
-        assert_eq!(shown, desk.model.queue.slots().len(), "round {round}: a row is in no group");
+        came += desk.model.queue.slots.len() - n;
+        let shown: usize = desk.model.queue.groups.iter().map(|group| group.rows.len()).sum();
+        assert_eq!(shown, desk.model.queue.slots.len(), "round {round}: a row is in no group");
     }
     assert!(came > 500 && waited > 100, "{came} came, {waited} waited: the test covers too little");
 }
@@ -308,7 +304,7 @@ fn arrivals_show_at_once_before_the_first_key() {
     assert_eq!(desk.here(), "1");
     desk.lists(few(2).into_iter().chain([newcomer()]).collect());
 
-    assert_eq!(desk.model.queue.lines().len(), 4);
+    assert_eq!(desk.model.queue.lines.len(), 4);
     assert_eq!(desk.here(), "1");
 }
 
@@ -323,12 +319,12 @@ fn foreign_decision_keeps_the_row_and_drops_the_staging() {
     assert_eq!(desk.staged(), "");
     assert_eq!(desk.message(), "Issue number 2 was decided by maria; your staged decision was dropped");
     assert_eq!(desk.saved, [Write::Settle(vec![key("2")])]);
-    assert_eq!(desk.model.queue.lines().len(), 4, "nothing moved");
+    assert_eq!(desk.model.queue.lines.len(), 4, "nothing moved");
     insta::assert_snapshot!(desk.row(2), @"    low  Issue number 2               rejected by maria");
     desk.press("u");
     assert_eq!(desk.staged(), "", "undo cannot bring it back");
     desk.press("R");
-    assert_eq!(desk.model.queue.lines().len(), 3);
+    assert_eq!(desk.model.queue.lines.len(), 3);
 }
 
 #[test]
@@ -504,15 +500,15 @@ fn folding_moves_the_cursor_to_the_header_and_next_unfolds() {
 
     desk.press("h");
     assert!(matches!(desk.model.queue.cursor(), Some(Cursor::Header(_))));
-    assert_eq!(desk.model.queue.lines().len(), 2);
+    assert_eq!(desk.model.queue.lines.len(), 2);
     desk.press("n");
-    assert_eq!((desk.here().as_str(), desk.model.queue.lines().len()), ("1", 5), "next unfolds the group");
+    assert_eq!((desk.here().as_str(), desk.model.queue.lines.len()), ("1", 5), "next unfolds the group");
     desk.press("aaa");
     assert_eq!(desk.here(), "m1", "next crosses batches");
     desk.press("N");
     assert_eq!(desk.here(), "m1", "nothing else is undecided");
     desk.press("gg");
-    assert_eq!(desk.model.queue.at(), 0);
+    assert_eq!(desk.model.queue.at, 0);
     desk.press("G");
     assert_eq!(desk.here(), "m1");
 }
@@ -528,7 +524,7 @@ fn a_long_list_scrolls_with_the_cursor() {
     desk.press("<C-u><C-u><C-u><C-u><C-u><C-u>");
 
     insta::assert_snapshot!(desk.row(0), @"▌▾ create_linear_issue  support           50 of 50 left");
-    assert_eq!(desk.model.queue.at(), 0);
+    assert_eq!(desk.model.queue.at, 0);
 }
 
 #[test]

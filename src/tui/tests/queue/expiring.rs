@@ -168,7 +168,7 @@ fn expired_held_arrival_is_not_counted() {
     let mut late = queue(2, MINUTE).remove(1);
     late.row.created_at = Timestamp::from_millis(NOW - 90 * MINUTE);
     desk.changes(vec![late]);
-    assert_eq!((desk.model.list.stats.pending, desk.model.queue.n_held()), (2, 1));
+    assert_eq!((desk.model.list.stats.pending, desk.model.queue.held.len()), (2, 1));
 
     tick(&mut desk, MINUTE);
     assert_eq!(desk.model.list.stats.pending, 1);

@@ -97,7 +97,7 @@ fn near_identical_actions_are_one_row_until_unfolded() {
 
     desk.press(",xgg");
     desk.pictured("near_identical");
-    assert_eq!(desk.model.queue.lines().len(), 2, "{}", desk.screen());
+    assert_eq!(desk.model.queue.lines.len(), 2, "{}", desk.screen());
     insta::assert_snapshot!(desk.row(0), @"▌▸ Close stale ticket …  update_linear_issue                  9 of 9 left");
     insta::assert_snapshot!(desk.preview(), @r#"
 A approves the rest   Space marks all   s reviews
@@ -116,7 +116,7 @@ A approves the rest   Space marks all   s reviews
     desk.press(" x");
     assert_eq!(desk.model.decide.draft.len(), 9);
     desk.press("ggl");
-    assert_eq!(desk.model.queue.lines().len(), 11);
+    assert_eq!(desk.model.queue.lines.len(), 11);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn expiry_order_starts_with_the_earliest() {
     desk.press(",e");
 
     assert_eq!(ids(&desk), "3 2 1");
-    assert_eq!(desk.model.queue.group_by(), GroupBy::Batch);
+    assert_eq!(desk.model.queue.group_by, GroupBy::Batch);
 }
 
 #[test]
@@ -216,24 +216,24 @@ fn old_groups_stay_until_the_last_requested_ones_are_ready() {
     };
 
     desk.press(",x");
-    assert_eq!(desk.model.queue.group_by(), GroupBy::Batch);
+    assert_eq!(desk.model.queue.group_by, GroupBy::Batch);
     let here = desk.here();
     desk.changes(vec![issue(30_000)]);
     desk.press("j");
     assert_ne!(desk.here(), here, "the cursor moves");
     let here = desk.here();
     until_found(&mut desk);
-    assert_eq!(desk.model.queue.group_by(), GroupBy::Shape);
-    assert_eq!(desk.model.queue.groups().iter().map(|group| group.slots.len()).collect::<Vec<_>>(), [11_001]);
+    assert_eq!(desk.model.queue.group_by, GroupBy::Shape);
+    assert_eq!(desk.model.queue.groups.iter().map(|group| group.rows.len()).collect::<Vec<_>>(), [11_001]);
     desk.press("l");
     assert!(desk.model.queue.is_shown(&key(&here)));
 
     // Only the last of several requested groupings is applied.
     desk.press(",g,x,o");
     until_found(&mut desk);
-    assert_eq!(desk.model.queue.group_by(), GroupBy::Source);
+    assert_eq!(desk.model.queue.group_by, GroupBy::Source);
     (0..3).for_each(|_| desk.say(What::Wake));
-    assert_eq!(desk.model.queue.group_by(), GroupBy::Source);
+    assert_eq!(desk.model.queue.group_by, GroupBy::Source);
 }
 
 #[test]
@@ -241,13 +241,13 @@ fn row_changed_during_a_sort_is_placed_correctly() {
     let mut desk = Desk::new(100, 30, few(6));
     let sorting = Sorting::new(SortBy::Tool, &desk.model.queue).step(&mut desk.model, 4).unwrap();
 
-    let mut last = desk.model.queue.slots().last().map(|slot| (*slot.entry).clone()).unwrap();
+    let mut last = desk.model.queue.slots.iter().last().map(|slot| (*slot.entry).clone()).unwrap();
     last.row.tool = "aa_another".into();
     desk.model.queue.merge(&source(), Rows::Changes { entries: vec![last], gone: Vec::new() });
     assert!(sorting.step(&mut desk.model, usize::MAX).is_none());
 
     let order: Vec<_> =
-        desk.model.queue.order().iter().filter_map(|index| desk.model.queue.slot(*index)).collect();
+        desk.model.queue.order.iter().filter_map(|index| desk.model.queue.slot(*index)).collect();
     assert!(order.is_sorted_by(|a, b| SortBy::Tool.compare_slots(a, b).is_lt()));
     assert_eq!(order.first().map(|slot| slot.entry.row.tool.as_raw()), Some("aa_another"));
 }
@@ -260,6 +260,6 @@ fn finished_sort_ends_a_range_begun_meanwhile() {
 
     assert!(sorting.step(&mut desk.model, usize::MAX).is_none());
 
-    assert_eq!(desk.model.queue.sort_by(), SortBy::Tool);
+    assert_eq!(desk.model.queue.sort_by, SortBy::Tool);
     assert!(!desk.model.queue.has_range(), "the range would cover other rows");
 }

@@ -117,7 +117,7 @@ fn two_line_row_under_the_cursor_is_fully_visible() {
             desk.press(keys);
             let rows = desk.model.layout().rows;
             let placed: Vec<_> = desk.model.queue.placed(rows.height, Density::Comfortable).collect();
-            let here = placed.iter().find(|placed| placed.at == desk.model.queue.at());
+            let here = placed.iter().find(|placed| placed.at == desk.model.queue.at);
             let here = here.unwrap_or_else(|| panic!("{height}: {keys}\n{}", desk.screen()));
             assert!(here.row + here.height <= rows.height, "{height}: {keys}\n{}", desk.screen());
         }

@@ -27,8 +27,7 @@ fn at(name: &str, id: &str) -> ActionKey {
 fn five(width: u16, height: u16, mine: Vec<PendingAction>) -> Desk {
     let mut desk = Desk::new(width, height, Vec::new());
     for name in OTHERS {
-        let (stale, poll) = (Duration::from_secs(40), Duration::from_secs(10));
-        desk.model.list.sources.push(SourceState::new(named(name), stale, poll));
+        desk.model.list.sources.push(SourceState::of(named(name), &desk.model.settings));
     }
     desk.lists(mine);
     for name in OTHERS {
@@ -119,7 +118,7 @@ fn the_same_id_at_two_sources_is_two_actions() {
     let mut desk = five(100, 30, few(1));
     desk.press(",o");
     desk.press("gg");
-    let n = desk.model.queue.slots().iter().filter(|slot| slot.entry.key.id.as_raw() == "1").count();
+    let n = desk.model.queue.slots.iter().filter(|slot| slot.entry.key.id.as_raw() == "1").count();
     assert_eq!(n, 5);
     let index = desk.model.queue.index(&at("woo", "1")).unwrap();
     desk.model.queue.go_to_action(index);

@@ -32,7 +32,7 @@ pub(crate) fn checkpoints() -> Vec<PendingAction> {
 
 pub(crate) fn ids(desk: &Desk) -> String {
     let queue = &desk.model.queue;
-    let slots = queue.groups().iter().flat_map(|group| &group.slots).filter_map(|index| queue.slot(*index));
+    let slots = queue.groups.iter().flat_map(|group| queue.rows_of(group));
     slots.map(|slot| slot.entry.key.id.as_raw()).collect::<Vec<_>>().join(" ")
 }
 
@@ -114,7 +114,7 @@ fn only_arrivals_that_match_the_filter_show() {
     desk.changes(vec![late, other]);
 
     assert_eq!(ids(&desk), "4 5 7");
-    assert_eq!(desk.model.queue.n_held(), 0);
+    assert_eq!(desk.model.queue.held.len(), 0);
     desk.press("<Esc>/is:new<Enter>");
     assert_eq!(ids(&desk), "7 8");
 }
