@@ -67,7 +67,7 @@ pub struct BatchItem {
     pub reason: Option<String>,
 }
 
-/// Deserializes items that must be objects. Serde would also accept arrays, field by field, and so decide by accident.
+/// Deserializes items that must be objects. Serde would also accept arrays, field by field, so that a malformed item could become a decision.
 pub(super) fn objects<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Vec<T>, D::Error> {
     let items = Vec::<Box<RawValue>>::deserialize(from)?;
     let item = |raw: Box<RawValue>| {
@@ -79,7 +79,7 @@ pub(super) fn objects<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -
     items.into_iter().map(item).collect()
 }
 
-/// The reply to a batch: the three counts of Praxiom's contract, `failed`, and an entry per item.
+/// The reply to a batch: Praxiom's counts, ours (`failed`, `accepted`), and an entry per item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchReply {
@@ -109,7 +109,7 @@ pub struct Counts {
     pub accepted: u64,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 const fn is_none(count: &u64) -> bool {
     *count == 0
 }

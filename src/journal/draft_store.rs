@@ -16,7 +16,7 @@ type ChangeRow = (i64, String, String, Option<String>, Option<String>);
 impl Journal {
     /// Takes over the desk of a run that has ended, or creates an empty one, and returns all that is stored.
     ///
-    /// The desk is only written to after it was read completely: a new step deletes the stored steps after it.
+    /// Sets `self.desk` only after a complete read, because saving a step deletes the stored later steps.
     pub async fn restore(&self) -> Result<Restored, JournalError> {
         let desk = match self.desk.get() {
             Some(desk) => *desk,
@@ -80,7 +80,7 @@ impl Journal {
 
     /// Saves all the writes in one transaction, which is on disk when this returns.
     pub async fn save(&self, writes: &[Write]) -> Result<(), JournalError> {
-        // Creating a desk for the other writes would keep `restore` from taking over an abandoned one.
+        // Other writes need no desk. Creating one would keep `restore` from taking over an abandoned desk.
         let on_desk = writes.iter().any(|write| !write.is_about_looking());
         let desk = if on_desk { *self.desk.get_or_try_init(|| self.new_desk()).await? } else { 0 };
         let mut tx = self.begin_write().await?;
@@ -170,7 +170,7 @@ impl Journal {
 /// Rows per INSERT: one statement per row would be many times slower for a step of 100,000 changes.
 const AT_ONCE: usize = 200;
 
-/// Resets the time on screen when the content has changed.
+/// Stores what was seen. If the digest changed, resets the time on screen.
 async fn put_seen(tx: &mut Tx, key: &ActionKey, digest: &Digest, seen: Seen) -> sqlx::Result<()> {
     sqlx::query(
         "INSERT INTO seen (source, action, digest, seen) VALUES ($1, $2, $3, $4)

@@ -1,5 +1,5 @@
-//! The embedded gate. The first placet on a database serves it, others attach, and one of them takes over on the same
-//! address when it ends.
+//! The embedded gate. The first placet to open a database serves its gate, and later ones attach. When the serving process
+//! ends, an attached inbox takes over on the same address.
 
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Write as _};
@@ -27,7 +27,7 @@ use super::signals::EndSignals;
 const ATTACH_LIMIT: Duration = Duration::from_secs(10);
 /// Interval at which an attached placet checks whether the gate ended.
 const SUCCESSION: Duration = Duration::from_millis(500);
-/// Time for a gate to end after its running actions.
+/// Time limit for the gate to exit after its running actions have finished.
 const CLOSE_LIMIT: Duration = Duration::from_secs(15);
 /// Waiting time after which running actions are reported.
 const SILENT: Duration = Duration::from_secs(1);
@@ -57,7 +57,7 @@ pub(super) struct Note {
     pub(super) agent_token_file: PathBuf,
     /// Served by `placet gate serve` with an operator's configuration. Not taken over by others.
     pub(super) is_operators: bool,
-    /// The gate finishes running actions before it stops. Its successor waits for the lock.
+    /// Whether the gate is stopping and finishing its running actions. A new placet then waits for the lock.
     pub(super) draining: bool,
 }
 
@@ -204,7 +204,7 @@ impl Note {
         self.url.strip_prefix("http://")?.parse().ok()
     }
 
-    /// The gate's port where it is not the one of `config`.
+    /// Returns the gate's port if it differs from the configured one. `None` if equal, or if port 0 is configured.
     pub(super) fn other_port(&self, config: &GateConfig) -> Option<u16> {
         self.address().map(|it| it.port()).filter(|port| ![0, *port].contains(&config.listen.port()))
     }
@@ -305,7 +305,7 @@ pub(super) async fn serve(
 async fn tell_draining(path: PathBuf, note: Note, soon: CancellationToken) {
     soon.cancelled().await;
     if let Err(error) = write_note(&path, &Note { draining: true, ..note }) {
-        tracing::warn!(%error, "whoever starts next is not told that the gate is stopping");
+        tracing::warn!(%error, "cannot mark the gate as stopping; a new placet will not wait for it");
     }
     std::future::pending::<()>().await;
 }
@@ -319,7 +319,7 @@ fn url(config: &GateConfig, address: SocketAddr) -> String {
     }
 }
 
-/// Connections that may wait to be accepted. A client beyond them retries after a second.
+/// Connections that may wait to be accepted. When the queue is full, a client's attempt is retried after a second.
 const BACKLOG: u32 = 4_096;
 
 fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
@@ -442,7 +442,7 @@ mod tests {
     use crate::config::paths::Paths;
 
     #[tokio::test]
-    async fn configured_port_in_use_is_an_error_the_default_moves() {
+    async fn only_a_default_port_moves_when_taken() {
         let folder = tempfile::tempdir().unwrap();
         let (state, taken) = (folder.path().to_owned(), std::net::TcpListener::bind("127.0.0.1:0").unwrap());
         let (file, log, taken) =

@@ -10,7 +10,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 const MARKS: usize = 4;
 /// Maximum characters after the first in a grapheme.
 const CHARS: usize = 16;
-/// Maximum columns of a grapheme; the widest syllables have as many.
+/// Maximum columns of a grapheme; the widest real syllables need all of them.
 const WIDEST: usize = 8;
 /// Maximum joined emoji: a family.
 const EMOJI: usize = 4;

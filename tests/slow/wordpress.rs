@@ -1,4 +1,5 @@
-//! A site that forgets actions which failed after approval: its reply is the only notice, even if placet dies with it.
+//! Tests a site that deletes an action whose run failed. Its reply is the only record, so placet must journal it before
+//! a crash.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

@@ -23,7 +23,7 @@ pub struct Notice {
     pub at: Timestamp,
     /// Most serious first, at least one.
     pub told: Vec<CurrentEvent>,
-    /// Of everything that the rule covers.
+    /// Actions that the rule covers; `high` and `oldest` are of these.
     pub pending: u64,
     pub high: u64,
     pub oldest: Option<Timestamp>,
@@ -54,7 +54,7 @@ pub(super) fn of(
         let count = level::count(rule, topic, board, targets);
         let words = match topic.0 {
             NotifyOn::First => String::new(),
-            // These are reported at once, so the limit for high risk does not apply.
+            // A rule for a queue reports high risk at once, without the `high_risk` limit of time.
             NotifyOn::Alert(AlertKind::HighRisk) if rule.queue.is_some() => {
                 format!("{count} high")
             }
@@ -67,7 +67,7 @@ pub(super) fn of(
 }
 
 impl Notice {
-    /// Returns a line without a line break: `placet: 28 over 1 h (praxiom); 141 pending, 4 high-risk, oldest 3 h 12`.
+    /// Returns a line without a line break: `placet: 28 over 1 h (praxiom); 141 pending, 4 high, oldest 3 h 12`.
     pub fn text(&self) -> String {
         let said = self.told.iter().filter(|told| !told.words.is_empty());
         let mut parts: Vec<_> = said.clone().take(NAMED).map(CurrentEvent::text).collect();

@@ -14,7 +14,7 @@ pub struct Wall {
 }
 
 impl Wall {
-    /// Returns midnight on Monday for a time outside the calendar.
+    /// Converts to local time. A time outside the calendar becomes Monday 00:00.
     pub fn at(at: Timestamp, zone: &TimeZone) -> Self {
         let Ok(instant) = jiff::Timestamp::from_millisecond(at.as_millis()) else { return Self::default() };
         let civil = zone.to_datetime(instant);

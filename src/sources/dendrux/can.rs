@@ -10,8 +10,9 @@ pub(super) struct Facts {
     waits: Waits,
     way: DecisionRoute,
     several: bool,
-    /// Numbers of calls that are held without needing approval: the server's, and a client's.
+    /// Held server-side calls that need no approval.
     free: u16,
+    /// Held client-side calls.
     client: u16,
 }
 
@@ -21,7 +22,7 @@ enum DecisionRoute {
     Each { notes: bool },
     /// By the bridge, with one decision (dendrux before 0.3).
     Whole,
-    /// By an owner's route, with one decision. The version of dendrux is unknown.
+    /// By a route that the application's owner wrote, one decision per turn. The version of dendrux is unknown.
     Plain,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Syntax {
     escapes: &'static [u8],
     /// Returns true if the text from here on is too ambiguous to highlight.
     lost: fn(&[u8]) -> bool,
-    /// Returns true if this string, after such a byte, is not a plain string.
+    /// Returns true if this string is not plain, given the byte before it: it has a prefix letter or a substitution.
     more: fn(u8, &[u8]) -> bool,
 }
 
@@ -32,7 +32,7 @@ pub(super) const SQL: Syntax = Syntax {
     more: |before, _| is_word(before),
 };
 
-/// Constructs that contain words of their own are not followed: here-documents, arithmetic, patterns, substitutions.
+/// Highlighting stops at constructs with their own quoting rules: here-documents, arithmetic, patterns, substitutions.
 pub(super) const SHELL: Syntax = Syntax {
     hash: true,
     comment: None,
