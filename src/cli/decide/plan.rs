@@ -16,7 +16,7 @@ use crate::inbox::{Inbox, SentHere};
 use crate::text;
 
 /// Status of an id that neither a source nor the journal knows.
-const NO_SUCH: &str = "no such action";
+const NO_SUCH: &str = "no such action, or decided and no longer in the source";
 
 /// The requested decisions, staged, with their actions.
 #[derive(Default)]

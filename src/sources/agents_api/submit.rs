@@ -22,6 +22,8 @@ const THREW_CODE: &str = "ability_callback_exception";
 const THREW: &str =
     "the code that runs it on the site broke off, and may have done its work before: check the site";
 const MAY_HAVE_RUN: &str = "the site cannot tell whether it ran: check the site";
+/// The site hides an action while it runs.
+pub(super) const HIDDEN: &str = "not shown by the site: another decision runs it, or it was removed";
 const NOBODY: &str = "the site does not say who this user is, and takes no decision without it";
 
 /// Pauses before each look at an action that has disappeared: the site hides it while another approval runs.
@@ -107,7 +109,7 @@ impl AgentsApi {
             Some(Err(bad)) => bad.stand_in(),
             None => {
                 let ended = self.known.ended(&item.id);
-                let gone = || Outcome::Skipped { status: None, by: None };
+                let gone = || Outcome::Skipped { status: Some(Status::Other(HIDDEN.into())), by: None };
                 return Ok(Err(ended.map_or_else(gone, |action| skipped(&action.row))));
             }
         };
@@ -172,7 +174,7 @@ impl AgentsApi {
             }
         }
         match data(reply) {
-            Some(_) => Outcome::Skipped { status: None, by: None },
+            Some(_) => Outcome::Skipped { status: Some(Status::Other(HIDDEN.into())), by: None },
             None => unknown("refused, and the site does not know the action any more", reply),
         }
     }

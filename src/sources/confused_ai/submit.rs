@@ -17,7 +17,7 @@ use crate::sources::send_each::send_each;
 use crate::sources::{Full, Outcomes, SourceError};
 
 const CHANGED: &str = "changed since you looked: its arguments, or its expiry, risk, agent or description";
-const EXPIRED: &str = "expired: it can no longer be decided (its server would still take a decision)";
+const EXPIRED: &str = "expired: placet sends no decision any more, although the server would still take one";
 /// The server drops a connection that sends more than 1 MB (`maxBodyBytes`), without an answer.
 const BODY_MAX: usize = 1_000_000;
 

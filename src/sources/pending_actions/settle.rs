@@ -34,26 +34,51 @@ impl Found {
     }
 }
 
-/// Returns one outcome per item. `skipped` of them were settled by somebody else, according to the backend: those in
-/// another state than decided, and if these are fewer, those settled first.
-pub(super) fn attribute(sent: &[&Item], found: &Found, skipped: u64) -> Outcomes {
+/// How many decisions of a request the backend counted as taken and as skipped, without naming them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) approved: Option<u64>,
+    pub(super) rejected: Option<u64>,
+    pub(super) skipped: u64,
+}
+
+/// Returns one outcome per item. An action in another state than decided was settled by somebody else. Of the others,
+/// as many are ours as the backend counted; if it does not say which, those settled last.
+pub(super) fn attribute(sent: &[&Item], found: &Found, counts: Counts) -> Outcomes {
     let mut outcomes: Outcomes =
         sent.iter().map(|item| (item.id.clone(), outcome(item, found.get(&item.id)))).collect();
     let differing = outcomes.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Skipped { .. })).count();
-    let mut as_asked: Vec<(Timestamp, &mut Outcome, &PendingAction)> = outcomes
-        .iter_mut()
-        .filter(|(_, outcome)| matches!(outcome, Outcome::Approved | Outcome::Rejected))
-        .filter_map(|(id, outcome)| {
+    let mut as_asked: Vec<(bool, Timestamp, &mut Outcome, &PendingAction)> = sent
+        .iter()
+        .zip(&mut outcomes)
+        .filter(|(_, (_, outcome))| matches!(outcome, Outcome::Approved | Outcome::Rejected))
+        .filter_map(|(item, (id, outcome))| {
             let action = found.get(id)?;
-            Some((action.row.resolved_at.unwrap_or_default(), outcome, action))
+            Some((may_be_ours(item, action), action.row.resolved_at.unwrap_or_default(), outcome, action))
         })
         .collect();
-    as_asked.sort_by_key(|(at, ..)| *at);
-    let missing = usize::try_from(skipped).unwrap_or(usize::MAX).saturating_sub(differing);
-    for (_, outcome, action) in as_asked.into_iter().take(missing) {
-        *outcome = answer::skipped(&action.row);
+    as_asked.sort_by_key(|(may_be_ours, at, ..)| (*may_be_ours, *at));
+    let count = |of: &Outcome| as_asked.iter().filter(|(_, _, outcome, _)| **outcome == *of).count();
+    let others = |all: usize, ours: Option<u64>| Some(all.saturating_sub(usize::try_from(ours?).ok()?));
+    let mut approved = others(count(&Outcome::Approved), counts.approved);
+    let mut rejected = others(count(&Outcome::Rejected), counts.rejected);
+    let skipped = usize::try_from(counts.skipped).unwrap_or(usize::MAX);
+    let mut unnamed = skipped.saturating_sub(differing);
+    for (_, _, outcome, action) in as_asked {
+        let left = if *outcome == Outcome::Approved { &mut approved } else { &mut rejected };
+        let left = left.as_mut().unwrap_or(&mut unnamed);
+        if *left > 0 {
+            *left -= 1;
+            *outcome = answer::skipped(&action.row);
+        }
     }
     outcomes
+}
+
+/// Returns false if another input than ours was approved.
+fn may_be_ours(item: &Item, action: &PendingAction) -> bool {
+    let ran = action.effective_input.as_ref().filter(|_| item.kind().approves());
+    ran.is_none_or(|input| action.digest_of(input.as_str()) == item.effective)
 }
 
 fn outcome(item: &Item, action: Option<&PendingAction>) -> Outcome {

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::client::{Dialect, PendingActions, ROOT};
-use super::settle::{self, Found};
+use super::settle::{self, Counts, Found};
 use super::wire::{self, CHANGED, GONE};
 use crate::contract::batch::{Approve, BatchApprove, BatchItem, Reject};
 use crate::contract::error;
@@ -127,7 +127,7 @@ impl PendingActions {
                 all(error::read(&reply.text).message.as_raw())
             }
             // This request had no effect, so settled actions were settled by somebody else.
-            409 => Ok(self.attribute(&sent, u64::MAX).await),
+            409 => Ok(self.attribute(&sent, Counts { skipped: u64::MAX, ..Counts::default() }).await),
             404 => Ok(self.no_batch(&sent).await),
             412 => all(changed(&reply).as_raw()),
             _ => Err(refusal(self.dialect, &reply)),
@@ -163,18 +163,25 @@ impl PendingActions {
             }
         }
         if !open.is_empty() {
-            let skips = outcomes.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Skipped { .. }));
-            let unnamed = answer.skipped.saturating_sub(skips.count() as u64);
-            outcomes.extend(self.attribute(&open, unnamed).await);
+            let named = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|(_, it)| is(it)).count() as u64;
+            let (approved, rejected) =
+                (named(|it| *it == Outcome::Approved), named(|it| *it == Outcome::Rejected));
+            let skipped = named(|it| matches!(it, Outcome::Skipped { .. }));
+            let counts = Counts {
+                approved: answer.counts.approved.map(|all| all.saturating_sub(approved)),
+                rejected: answer.counts.rejected.map(|all| all.saturating_sub(rejected)),
+                skipped: answer.counts.skipped.saturating_sub(skipped),
+            };
+            outcomes.extend(self.attribute(&open, counts).await);
         }
         outcomes
     }
 
-    /// Reads what was sent and derives the outcomes; `skipped` of the actions were settled by somebody else.
-    async fn attribute(&self, sent: &[&Item], skipped: u64) -> Outcomes {
+    /// Reads what was sent and derives the outcomes.
+    async fn attribute(&self, sent: &[&Item], counts: Counts) -> Outcomes {
         let ids: Vec<_> = sent.iter().map(|item| item.id.clone()).collect();
         match self.read(&ids).await {
-            Ok(actions) => settle::attribute(sent, &Found::of(actions), skipped),
+            Ok(actions) => settle::attribute(sent, &Found::of(actions), counts),
             Err(error) => {
                 let why = format!("the answer names no action, and reading them again failed: {error}");
                 same(sent, &Outcome::Unknown { why: why.into() })
@@ -230,7 +237,8 @@ impl PendingActions {
 
     async fn read_one(&self, item: &Item, skipped: u64) -> Outcome {
         let unknown = || Outcome::Unknown { why: settle::NO_TRACE.into() };
-        self.attribute(&[item], skipped).await.pop().map_or_else(unknown, |(_, outcome)| outcome)
+        let counts = Counts { skipped, ..Counts::default() };
+        self.attribute(&[item], counts).await.pop().map_or_else(unknown, |(_, outcome)| outcome)
     }
 
     fn key(&self, key: &str) -> Option<String> {

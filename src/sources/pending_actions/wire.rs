@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::settle::Counts;
 use crate::contract::action::{self, Unreadable};
 use crate::contract::claim;
 use crate::contract::fields::Fields;
@@ -43,9 +44,9 @@ pub(super) struct Changes {
 }
 
 /// The answer to a batch: counts, and the outcome of each action if the backend names them.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(super) struct BatchAnswer {
-    pub(super) skipped: u64,
+    pub(super) counts: Counts,
     pub(super) items: Vec<Answered>,
 }
 
@@ -203,7 +204,8 @@ pub(super) fn batch_answer(text: &str) -> Option<BatchAnswer> {
         return None;
     }
     let items = items.into_iter().filter_map(answered).collect();
-    Some(BatchAnswer { skipped: skipped.unwrap_or_default(), items })
+    let (approved, rejected) = (fields.number("approved"), fields.number("rejected"));
+    Some(BatchAnswer { counts: Counts { approved, rejected, skipped: skipped.unwrap_or_default() }, items })
 }
 
 fn answered(text: &str) -> Option<Answered> {

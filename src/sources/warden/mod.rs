@@ -62,7 +62,8 @@ impl SourceInfo for Warden {
     }
 
     fn ours(&self, action: &PendingAction, decision: &Decision, key: &str) -> Option<bool> {
-        standing::ours(action, decision, key)
+        let sent = self.sent.get(&action.row.id).filter(|sent| sent.kind == decision.kind());
+        standing::ours(action, decision, key, sent.as_ref().map(|sent| &sent.input))
     }
 
     /// The engine does not list decisions, so the answers must be on disk before many more go out.

@@ -4,7 +4,9 @@ use super::alike::alike;
 use super::sent::{BACK_WITHIN, Sent};
 use super::step_id::StepId;
 use super::wire::{self, Failure, Kind, Step};
-use crate::domain::{Decision, DecisionKind, PendingAction, RawJson, Status, Timestamp, Untrusted, json};
+use crate::domain::{
+    Decision, DecisionKind, PendingAction, RawJson, Status, Timestamp, Untrusted, json, merge,
+};
 
 pub(super) const NOT_TAKEN: &str =
     "the engine did not take the decision that was sent from here: check its workers and its outbox";
@@ -71,19 +73,35 @@ fn compensated(of: &Failure) -> Option<Untrusted> {
 }
 
 /// Returns whether a decision from here put the step into its state. A rejection carries a mark, and a retry its
-/// guidance. An approval carries only its edits: another output disproves it, but the same output proves nothing.
-pub(super) fn ours(action: &PendingAction, decision: &Decision, key: &str) -> Option<bool> {
+/// guidance. An approval carries only its edits to the output that was `shown`: another output disproves it, but the
+/// same output proves nothing.
+pub(super) fn ours(
+    action: &PendingAction,
+    decision: &Decision,
+    key: &str,
+    shown: Option<&RawJson>,
+) -> Option<bool> {
     let failure = || wire::failure(&action.raw);
     match decision {
-        Decision::Approve { edits: Some(edits), .. } => {
+        Decision::Approve { edits, .. } => {
             let step = Step::read(action.raw.as_str(), &StepId::of(&action.row.id)?)?;
             let merged = step.kind == Kind::Reason && step.status.as_raw() == "COMPLETED";
             let output = step.output.filter(|_| merged)?;
             let data = RawJson::parse(output.member("data")?).ok()?;
-            let differs = |edit: &json::Member<'_>| {
-                data.member(&edit.key.text).is_none_or(|value| !alike(edit.value, value))
+            let approved = match (shown, edits) {
+                (Some(shown), Some(edits)) => merge(shown, edits).ok()?,
+                (Some(shown), None) => shown.clone(),
+                (None, Some(edits)) => edits.as_json().clone(),
+                (None, None) => return None,
             };
-            edits.as_json().members()?.iter().any(differs).then_some(false)
+            let differs = |field: &json::Member<'_>| {
+                data.member(&field.key.text).is_none_or(|value| !alike(field.value, value))
+            };
+            let differs = match approved.members() {
+                Some(members) => members.iter().any(differs),
+                None => !alike(approved.as_str(), data.as_str()),
+            };
+            differs.then_some(false)
         }
         Decision::Reject { .. } if action.row.status == Status::Rejected => {
             let mark = wire::mark(key, &action.row.id);

@@ -73,7 +73,16 @@ async fn long_run_of_another_reviewer_is_skipped_without_a_name() {
 
     let outcomes = desk.source.submit(&batches[0], "key").await.unwrap();
 
-    assert_eq!(outcomes, [(id, Outcome::Skipped { status: None, by: None })]);
+    assert_eq!(
+        outcomes,
+        [(
+            id,
+            Outcome::Skipped {
+                status: Some(Status::Other(crate::sources::agents_api::submit::HIDDEN.into())),
+                by: None
+            }
+        )]
+    );
 }
 
 #[tokio::test]

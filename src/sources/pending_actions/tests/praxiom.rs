@@ -104,6 +104,36 @@ async fn three_counts_become_one_outcome_per_action() {
     );
 }
 
+/// Another reviewer approved one of them at the same time. The counts prove that both rejections are ours.
+#[tokio::test]
+async fn count_of_each_decision_tells_whose_it_is() {
+    for (approved, skipped_ones, ours) in [(1, 1, [false, true]), (0, 2, [false; 2]), (2, 0, [true; 2])] {
+        let praxiom = Backend::default();
+        let ends = [
+            ("1", "rejected", "01"),
+            ("2", "rejected", "02"),
+            ("3", "approved", "03"),
+            ("4", "executed", "04"),
+        ];
+        for (action, status, second) in ends {
+            let pending = fake::text(action, INPUT, "pending");
+            get(&praxiom, action, &[pending, settled(action, status, second)]);
+        }
+        let reply = json!({"batchId": "b", "approved": approved, "rejected": 2, "skipped": skipped_ones});
+        praxiom.always("POST", 200, &reply.to_string());
+        let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
+        let reject = Decision::Reject { reason: None };
+        let sent = [("1", reject.clone()), ("2", reject), ("3", Decision::APPROVE), ("4", Decision::APPROVE)];
+
+        let outcomes = source.submit(&batch(Some("b"), &sent), "k").await.unwrap();
+
+        let approval = |is_ours, status| if is_ours { Outcome::Approved } else { skipped(status, None) };
+        let approvals = [approval(ours[0], "approved"), approval(ours[1], "executed")];
+        let want = [Outcome::Rejected, Outcome::Rejected].into_iter().chain(approvals);
+        assert_eq!(outcomes, ["1", "2", "3", "4"].map(id).into_iter().zip(want).collect::<Vec<_>>());
+    }
+}
+
 #[tokio::test]
 async fn unverifiable_counts_are_not_believed() {
     let praxiom = Backend::default();

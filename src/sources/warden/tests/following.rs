@@ -159,6 +159,25 @@ async fn retried_step_that_returns_is_another_action() {
     assert_eq!(send(&source, &again, Decision::APPROVE).await, Ok(Outcome::Accepted));
 }
 
+#[tokio::test]
+async fn plain_approval_is_not_ours_with_another_output() {
+    let engine = Engine::new();
+    let id = engine.hold("reason", ENVELOPE);
+    let source = source(&engine).await;
+    assert_eq!(decide(&source, &id, Decision::APPROVE).await, Outcome::Accepted);
+    for (output, want) in [
+        (ENVELOPE.to_owned(), None),
+        (ENVELOPE.replace("1.10", "1.1"), None),
+        (r#"{"data":{"title":"Edited"}}"#.to_owned(), Some(false)),
+        (r#"{"data":"Edited"}"#.to_owned(), Some(false)),
+    ] {
+        engine.with(&id, |step| (step.status, step.output) = ("COMPLETED".to_owned(), Some(output.clone())));
+        let action = load(&source, &id).await;
+        assert_eq!(source.ours(&action, &Decision::APPROVE, KEY), want, "{output}");
+        assert_eq!(source.ours(&action, &reject("no"), KEY), None, "{output}");
+    }
+}
+
 /// The answer was lost, and another reviewer approved the agent's output.
 #[tokio::test]
 async fn lost_approval_with_edits_is_not_ours_with_another_output() {
