@@ -50,7 +50,11 @@ impl Risk {
 
     /// High, critical or unknown: approval needs more than a key press.
     pub const fn is_high(&self) -> bool {
-        self.rank() >= 2
+        Self::is_high_rank(self.rank())
+    }
+
+    pub const fn is_high_rank(rank: u8) -> bool {
+        rank >= 2
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn event_json(happening: &Happening) -> Value {
         "id": about.map(|about| about.key.id.as_raw()),
         "toolName": about.map(|about| about.tool.as_raw()),
         "title": about.map(|about| about.title.as_raw()),
-        "highRisk": about.map(|about| about.high),
+        "highRisk": about.map(|about| about.is_high()),
     });
     let parts = [of_event, more].into_iter().filter_map(|part| part.as_object().cloned());
     without_nulls(Value::Object(parts.flatten().collect::<Map<_, _>>()))

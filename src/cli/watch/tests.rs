@@ -327,7 +327,7 @@ fn each_kind_of_event_has_its_fields() {
             key: ActionKey { source: SourceName::new("team"), id: ActionId::new("a-1") },
             tool: "t".into(),
             title: "x\u{1b}".into(),
-            high: true,
+            rank: 2,
         })
     };
     let it = json!({"id": "a-1", "toolName": "t", "title": "x\u{1b}", "highRisk": true});

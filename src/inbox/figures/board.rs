@@ -1,8 +1,8 @@
 //! The board: all figures at one moment, made by [`Figures`](super::Figures), for the watch view and `placet watch`.
 
 use crate::domain::{
-    ActionKey, AlertKind, Decider, Flow, LastMinute, Queue, QueueState, Rate, SourceName, Status, Timestamp,
-    ToolDecided, Trend, Untrusted,
+    ActionKey, AlertKind, Decider, Flow, LastMinute, Queue, QueueState, Rate, Risk, SourceName, Status,
+    Timestamp, ToolDecided, Trend, Untrusted,
 };
 use crate::inbox::Connection;
 
@@ -210,7 +210,18 @@ pub struct About {
     pub key: ActionKey,
     pub tool: Untrusted,
     pub title: Untrusted,
-    pub high: bool,
+    /// The risk's rank.
+    pub rank: u8,
+}
+
+impl About {
+    pub const fn is_high(&self) -> bool {
+        Risk::is_high_rank(self.rank)
+    }
+
+    pub const fn is_critical(&self) -> bool {
+        self.rank == Risk::Critical.rank()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

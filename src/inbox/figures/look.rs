@@ -124,7 +124,7 @@ impl SourceFigures {
         let over = over.clone();
         self.flow(over.place, Minute::of(now), &stage.outcome());
         let (key, title) = (followed.key.clone(), followed.title.clone());
-        let about = About { key, tool: over.tool.clone(), title, high: over.high };
+        let about = About { key, tool: over.tool.clone(), title, rank: over.rank };
         self.did(stage, false, (now, over.created), &over.tool, None);
         let mut news = News::default();
         news.moved(stage, false, None, None, about);
@@ -134,9 +134,9 @@ impl SourceFigures {
     fn gone(&mut self, look: &mut ListReading, id: &ActionId) {
         let Some(known) = self.open.take(id) else { return };
         let tool = self.open.tools().get(known.tool).cloned().unwrap_or_default();
-        let about = self.about(id, (&tool, &known.title), known.high);
+        let about = self.about(id, (&tool, &known.title), known.rank);
         let over =
-            Over { stage: Stage::Left, place: known.place, tool, created: known.created, high: known.high };
+            Over { stage: Stage::Left, place: known.place, tool, created: known.created, rank: known.rank };
         if known.lost {
             // Somebody resolved it, but the source does not tell the result.
             self.end(id, Over { stage: Stage::Left, ..over });
@@ -184,10 +184,10 @@ impl SourceFigures {
         }
         let queue = Queue::of(row);
         let place = self.seen.place(&queue);
-        let high = row.risk.is_high();
+        let rank = row.risk.rank();
         let first = look.since.is_none();
         if !first && before != Some(stage) && (before.is_some() || look.is_new(row) || !flow.is_nothing()) {
-            let about = self.about(&row.id, (&row.tool, row.shown_title()), high);
+            let about = self.about(&row.id, (&row.tool, row.shown_title()), rank);
             self.tell(look, row, before, stage, about);
         }
         match stage {
@@ -198,7 +198,7 @@ impl SourceFigures {
             _ => {
                 self.open.take(&row.id);
                 let (tool, created) = (row.tool.clone(), row.created_at);
-                self.end(&row.id, Over { stage, place, tool, created, high });
+                self.end(&row.id, Over { stage, place, tool, created, rank });
             }
         }
     }
@@ -242,9 +242,9 @@ impl SourceFigures {
         self.flow(place, minute, flow);
     }
 
-    fn about(&self, id: &ActionId, (tool, title): (&Untrusted, &Untrusted), high: bool) -> About {
+    fn about(&self, id: &ActionId, (tool, title): (&Untrusted, &Untrusted), rank: u8) -> About {
         let key = ActionKey { source: self.name.clone(), id: id.clone() };
-        About { key, tool: tool.clone(), title: title.clone(), high }
+        About { key, tool: tool.clone(), title: title.clone(), rank }
     }
 
     fn end(&mut self, id: &ActionId, over: Over) {

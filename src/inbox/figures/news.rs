@@ -22,13 +22,13 @@ pub(super) struct News {
 
 impl News {
     pub(super) fn arrived(&mut self, queue: Queue, about: About) {
-        let high = u64::from(about.high);
+        let high = u64::from(about.is_high());
         match self.arrived.iter_mut().find(|(known, ..)| *known == queue) {
             Some((_, count, risky, first)) => {
                 *count += 1;
                 *risky += high;
                 // The most important one represents them all.
-                if about.high && !first.high {
+                if about.rank > first.rank {
                     *first = about;
                 }
             }

@@ -26,7 +26,8 @@ pub(super) struct OpenAction {
     pub(super) mission: Option<NonZero<u64>>,
     pub(super) created: Timestamp,
     pub(super) expires: Option<Timestamp>,
-    pub(super) high: bool,
+    /// The risk's rank.
+    pub(super) rank: u8,
     pub(super) lost: bool,
     /// The stage after a decision from here that is not in the list yet.
     pub(super) ours: Option<Stage>,
@@ -90,7 +91,7 @@ impl Open {
                 .map(|mission| NonZero::new(self.hasher.hash_one(mission)).unwrap_or(NonZero::<u64>::MIN)),
             created: row.created_at,
             expires: row.expires_at,
-            high: row.risk.is_high(),
+            rank: row.risk.rank(),
             lost,
             ours: None,
         };

@@ -33,7 +33,7 @@ pub(super) struct Over {
     pub(super) place: QueueIndex,
     pub(super) tool: Untrusted,
     pub(super) created: Timestamp,
-    pub(super) high: bool,
+    pub(super) rank: u8,
 }
 
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::time::Duration;
 
 use crate::config::{QueueTargets, Targets};
-use crate::domain::{Queue, Timestamp, Untrusted};
+use crate::domain::{Queue, Risk, Timestamp, Untrusted};
 
 use super::open::Open;
 use super::{Standing, ToolLine};
@@ -59,7 +59,7 @@ impl Sums {
             }
             let age = now.since(known.created);
             let target = ages.get(known.queue as usize).copied().unwrap_or(targets.age);
-            let (high, late) = (u64::from(known.high), beyond(age, target));
+            let (high, late) = (u64::from(Risk::is_high_rank(known.rank)), beyond(age, target));
             line.count(high, known.created);
             line.over_target += u64::from(late);
             if let Some(tool) = sums.tools.get_mut(known.tool as usize) {
@@ -67,7 +67,7 @@ impl Sums {
                 tool.high += high;
                 tool.oldest = Some(tool.oldest.map_or(known.created, |oldest| oldest.min(known.created)));
             }
-            sums.high_late += u64::from(known.high && beyond(age, targets.high_risk));
+            sums.high_late += u64::from(Risk::is_high_rank(known.rank) && beyond(age, targets.high_risk));
             let soon = |at: Timestamp| at > now && !beyond(at.since(now), targets.expiring);
             sums.expiring += u64::from(known.expires.is_some_and(soon));
             missions.extend(known.mission);

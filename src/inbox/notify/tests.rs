@@ -223,7 +223,7 @@ fn hostile(at: i64, count: u64) -> Board {
     }];
     let name = SourceName::new("gate");
     let key = ActionKey { source: name.clone(), id: ActionId::new("\u{7}") };
-    let about = About { key, tool: foreign.clone(), title: foreign.clone(), high: true };
+    let about = About { key, tool: foreign.clone(), title: foreign.clone(), rank: 2 };
     let failed = HappeningKind::Ended { status: Status::Failed, about: Box::new(about) };
     let stopped = Connection::Stopped { why: "\u{1b}]9;x\u{7}".into() };
     let at = Timestamp::from_millis(at);

@@ -130,8 +130,8 @@ fn what(model: &Model, event: &Happening, pen: &mut Pen<'_>) {
 
 fn about(of: &About, columns: usize, pen: &mut Pen<'_>) {
     let after = pen.left() - columns.min(pen.left());
-    if of.high {
-        pen.ours("HIGH ", theme::WARN);
+    if of.is_high() {
+        pen.ours(if of.is_critical() { "CRIT " } else { "HIGH " }, theme::WARN);
     }
     pen.shown(&text::identifier(&of.tool).cut(32), theme::BOLD).ours("  ", theme::PLAIN);
     pen.shown(&text::line(&of.title).cut(pen.left().saturating_sub(after)), theme::PLAIN);

@@ -77,7 +77,7 @@ fn tool(name: &str, pending: u64, high: u64, oldest: i64, decided: (u64, u64, u6
 #[expect(clippy::unnecessary_box_returns, reason = "as a happening has it")]
 pub(crate) fn about(id: &str, tool: &str, title: &str, high: bool) -> Box<About> {
     let key = ActionKey { source: SourceName::new("gate"), id: ActionId::new(id) };
-    Box::new(About { key, tool: tool.into(), title: title.into(), high })
+    Box::new(About { key, tool: tool.into(), title: title.into(), rank: if high { 2 } else { 1 } })
 }
 
 pub(crate) fn happening(seconds: i64, source: &str, what: HappeningKind) -> Happening {
