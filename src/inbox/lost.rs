@@ -116,7 +116,7 @@ impl Lost {
         let (outcome, status) = match (finding, &sent.decision) {
             (Resolution::RunAgain, _) => return Err(again()),
             (Resolution::NotLanded, _) => {
-                let why = Untrusted::from(format!("it did not land, said by hand{reason}"));
+                let why = Untrusted::from(format!("a reviewer marked it as not received{reason}"));
                 (Outcome::Failed { why }, Status::Failed)
             }
             (Resolution::Landed, decision) => Outcome::landed(decision.kind()),
@@ -124,7 +124,7 @@ impl Lost {
         let id = &self.past.id;
         inbox.journal.note(id, &[(sent.key.clone(), outcome)]).await?;
         if finding == Resolution::Landed {
-            let said = format!("said by hand{reason}");
+            let said = format!("a reviewer marked it as received{reason}");
             inbox.journal.followed(&sent.key, status.as_raw(), Some(&said)).await?;
         }
         if !self.past.items.iter().any(|other| other.key != sent.key && other.is_open()) {

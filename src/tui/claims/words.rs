@@ -16,7 +16,7 @@ sentences! {
 /// Formats a duration in milliseconds: `2 min`.
 pub(crate) fn since(millis: i64) -> String {
     match millis.max(0) / 60_000 {
-        0 => "1 min".to_owned(),
+        0 => "<1 min".to_owned(),
         minutes @ 1..60 => format!("{minutes} min"),
         minutes => format!("{} h", minutes / 60),
     }

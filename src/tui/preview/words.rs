@@ -34,6 +34,7 @@ pub(crate) const ASKING_CONTEXT: &str = "asking the source for more context…";
 pub(crate) const CHANGED: &str = "! changed since you saw it (the Diff tab compares)";
 pub(crate) const SEE_DIFF: &str = "Before and after: the Diff tab";
 pub(crate) const WHAT_RAN: &str = "What ran";
+pub(crate) const WHAT_MAY_HAVE_RUN: &str = "What may have run";
 pub(crate) const WHAT_RUNS: &str = "What runs";
 pub(crate) const YOUR_EDITS_REPLACE: &str = "your edits replace";
 pub(crate) const APPROVED_EDITS_REPLACE: &str = "approved with edits that replace";

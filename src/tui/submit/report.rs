@@ -106,6 +106,7 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
         lost |= matches!(state, State::Unknown | State::ToResolve);
         model.queue.set_state(&line.key, state);
     }
+    forget(model, &done);
     settle(model, &done);
     if lost {
         put_lost_first(model, Vec::new());
@@ -118,6 +119,11 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
     if !follow.is_empty() {
         model.effects.push(Effect::Follow(follow));
     }
+}
+
+/// Reads decided actions again, because their pages change.
+fn forget(model: &mut Model, decided: &[ActionKey]) {
+    decided.iter().for_each(|key| model.preview.forget(key));
 }
 
 /// Keeps the report as the last one and shows its summary. Opens no sheet, because keys pressed now are meant for the
@@ -178,6 +184,7 @@ pub(crate) fn followed(model: &mut Model, followed: &Followed) {
         not_ours(model, followed, status.as_ref(), by.as_ref());
         return;
     }
+    model.preview.forget(&followed.key);
     let state = model.queue.get(&followed.key).map(|slot| slot.state.clone());
     if matches!(state, Some(State::Settled(_))) && followed.status == Status::Unknown {
         model.queue.set_state(&followed.key, State::ToResolve);
@@ -340,6 +347,7 @@ fn learnt(model: &mut Model, Reconciled { report, learnt, .. }: Reconciled) {
             _ => done.push(line.key.clone()),
         }
     }
+    forget(model, &done);
     settle(model, &done);
     if lost {
         put_lost_first(model, Vec::new());

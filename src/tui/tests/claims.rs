@@ -73,7 +73,7 @@ fn key_claims_and_releases() {
     desk.press("C");
     assert_eq!(asked(&mut desk), ["claim 1"]);
     answers(&mut desk, "1", Some("lee"));
-    assert!(desk.screen().contains("you · 1 min"));
+    assert!(desk.screen().contains("you · <1 min"));
     assert!(desk.status_line().contains("Anyone can still decide"), "{}", desk.status_line());
     desk.press("C");
     assert_eq!(asked(&mut desk), ["end 1"]);
@@ -103,7 +103,7 @@ fn losing_a_claim_race_names_the_winner() {
     desk.press("C");
     answers(&mut desk, "1", Some("kim"));
 
-    assert!(desk.status_line().contains("kim has been on it for 1 min"), "{}", desk.status_line());
+    assert!(desk.status_line().contains("kim has been on it for <1 min"), "{}", desk.status_line());
 }
 
 #[test]

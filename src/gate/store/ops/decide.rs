@@ -80,11 +80,10 @@ pub(super) async fn settle(
     let stored = load(tx, id).await?;
     decision_rules::settle(&stored, by)?;
     let change = Change { by: Some(&by.subject), reason, by_hand: true, ..Change::default() };
+    let marked = reason.map_or_else(|| MARKED_FAILED.to_owned(), |why| format!("{MARKED_FAILED}: {why}"));
     let (step, change) = match how {
         SettleAs::Executed => (StatusStep::Succeed, Change { ran: true, ..change }),
-        SettleAs::Failed => {
-            (StatusStep::Fail, Change { ran: true, error: reason.or(Some(NOT_LANDED)), ..change })
-        }
+        SettleAs::Failed => (StatusStep::Fail, Change { ran: true, error: Some(&marked), ..change }),
         SettleAs::Retry => {
             run::is_as_audited(tx, &stored.action.row).await?;
             (StatusStep::Requeue, change)
@@ -94,7 +93,7 @@ pub(super) async fn settle(
     load(tx, id).await
 }
 
-const NOT_LANDED: &str = "A reviewer marked this run as failed";
+const MARKED_FAILED: &str = "A reviewer marked this run as failed";
 
 /// Decides the listed actions; others stay pending.
 pub(super) async fn decide_group(

@@ -61,7 +61,8 @@ pub(crate) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
 fn ran<'a>(writer: &mut Writer, cached: &'a Cached) -> Option<&'a RawJson> {
     let action = &cached.action;
     let what = match action.row.status {
-        Status::Unknown | Status::Executed | Status::Failed => words::WHAT_RAN,
+        Status::Executed | Status::Failed => words::WHAT_RAN,
+        Status::Unknown => words::WHAT_MAY_HAVE_RUN,
         Status::Approved | Status::Running => words::WHAT_RUNS,
         _ => return None,
     };
@@ -120,7 +121,9 @@ fn settled(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::Tim
     if lost {
         line.push((kind, Shown::ours(words::THE_OUTCOME_IS_UNKNOWN)));
         writer.push(std::mem::take(&mut line));
-        line.push((Kind::Dim, Shown::ours("approved")));
+        // Without a name, nothing shows that the decision was taken.
+        let known = if action.row.resolved_by.is_some() { "approved" } else { "sent" };
+        line.push((Kind::Dim, Shown::ours(known)));
     }
     if let Some(by) = &action.row.resolved_by {
         let how = if lost { " by " } else { words::THEN_DECIDED_BY };

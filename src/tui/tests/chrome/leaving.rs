@@ -102,7 +102,7 @@ Quit?
 
   1 decision staged and not sent; kept for next time.
   The gate at http://127.0.0.1:7878 stops:
-  agents cannot propose until placet runs again.
+  agents cannot propose over HTTP until placet runs again.
 
   Enter keep and quit   r review   D discard   Esc stay
 ");

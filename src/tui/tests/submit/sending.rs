@@ -262,6 +262,22 @@ failed decisions stay staged
 }
 
 #[test]
+fn page_of_a_decided_action_is_read_again() {
+    for outcome in [Outcome::Rejected, Outcome::Skipped { status: Some(Status::Rejected), by: None }] {
+        let mut desk = Desk::new(100, 30, few(1));
+        desk.press("xs");
+        desk.wait(500);
+        desk.press("y");
+        desk.answers = false;
+
+        desk.reports(|_| outcome.clone());
+
+        let is_read = |effect: &Effect| matches!(effect, Effect::Load(keys) if *keys == [key("1")]);
+        assert!(desk.effects.iter().any(is_read), "{:?}", desk.effects);
+    }
+}
+
+#[test]
 fn an_unknown_outcome_is_neither_staged_nor_sent_again() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("as");

@@ -93,7 +93,7 @@ fn single_unknown_outcome_has_a_heading() {
       error
     │   the command was ended by signal 9
 
-      What ran
+      What may have run
     │ title  Issue number 1
     │ n      1.10
 
@@ -248,7 +248,7 @@ fn preview_shows_known_facts_and_what_ran() {
 
     let text: Vec<String> = desk.screen().lines().skip(8).take(9).map(str::to_owned).collect();
     insta::assert_snapshot!(text.join("\n"), @"
-      What ran, with the approver's edits
+      What may have run, with the approver's edits
     │ title  Edited by lee
     ");
 }
@@ -302,7 +302,7 @@ fn the_sheet() {
       │                                                                          │
     │ └─ look in the target first ───────────────────────────────────────────────┘
 
-      What ran
+      What may have run
     │ title  Issue number 4
     │ n      1.10
 
