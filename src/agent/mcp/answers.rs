@@ -88,7 +88,7 @@ impl Outcome {
     }
 
     pub(super) fn ran(result: &str, ran_with: Option<&str>) -> Self {
-        let disposition = if line::member(result, "isError") == Some("true") { FAILED } else { EXECUTED };
+        let disposition = if is_error(line::member(result, "isError")) { FAILED } else { EXECUTED };
         Self { disposition: Some(disposition), ..Self::new(Body::Result(readable(result, ran_with))) }
     }
 
@@ -254,8 +254,13 @@ pub(super) fn reported(result: &str) -> RunOutcome {
     }
 }
 
+/// Reads a result's `isError`. Some servers write it as a string or a number.
+pub(super) fn is_error(raw: Option<&str>) -> bool {
+    matches!(raw, Some("true" | "1" | "\"true\"" | "\"True\"" | "\"1\""))
+}
+
 fn failure(result: &str) -> Option<String> {
-    if line::member(result, "isError") != Some("true") {
+    if !is_error(line::member(result, "isError")) {
         return None;
     }
     let blocks = line::member(result, "content").and_then(json::elements).unwrap_or_default();
@@ -303,7 +308,12 @@ mod tests {
 
         assert_eq!(failure(failed).as_deref(), Some("no\nroom"));
         assert_eq!(failure(r#"{"isError":true}"#).as_deref(), Some(r#"{"isError":true}"#));
-        assert_eq!(failure(r#"{"content":[],"isError":false}"#), None);
+        for not in ["false", "null", "0", "\"false\"", "\"\""] {
+            assert_eq!(failure(&format!(r#"{{"content":[],"isError":{not}}}"#)), None, "{not}");
+        }
+        for is in ["\"true\"", "1", "\"True\""] {
+            assert!(failure(&format!(r#"{{"content":[],"isError":{is}}}"#)).is_some(), "{is}");
+        }
     }
 
     #[test]

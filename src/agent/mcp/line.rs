@@ -111,6 +111,10 @@ impl<'a> Message<'a> {
         members.is_some_and(|members| are_plain(&members, &CALL))
     }
 
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.members.iter().any(|member| member.key.text == key)
+    }
+
     /// A member's value as JSON.
     pub(super) fn raw(&self, key: &str) -> Option<&'a str> {
         only(&self.members, key).map(|member| member.value)

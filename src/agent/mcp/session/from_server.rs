@@ -11,13 +11,14 @@ use crate::agent::mcp::line::{self, Message, RequestId};
 impl Session {
     pub(in crate::agent::mcp) fn server_said(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
-        let passed = match Message::of_server(&text) {
+        let text = text.trim_start_matches('\u{feff}');
+        let passed = match Message::of_server(text) {
             Some(message) if message.method.is_none() => self.answer_of_server(&message),
             Some(message) if message.method.as_deref() == Some("notifications/progress") => {
                 self.progress_of_server(&message)
             }
             Some(_) => None,
-            None => self.unreadable(&text),
+            None => self.unreadable(text),
         };
         match passed {
             None => self.effects.push(Effect::ToClient(line.to_vec())),
@@ -25,16 +26,18 @@ impl Session {
         }
     }
 
-    /// Handles a line that is no valid JSON. If it answers a gated call, the call ends; an answer that is only nested
-    /// too deeply keeps its outcome.
+    /// Handles a line that is no valid JSON, such as a line of a log. If it answers a gated call, the call ends; an
+    /// answer that is only nested too deeply keeps its outcome.
     fn unreadable(&mut self, text: &str) -> Option<Vec<String>> {
-        let ticket = self.calls.running(|id| text.contains(&id.written()))?;
+        let members = json::rough_members(text)?;
+        let id = json::last(&members, "id").and_then(RequestId::read)?;
+        json::last(&members, "result").or_else(|| json::last(&members, "error"))?;
+        let ticket = self.calls.running(|own| own.as_str() == id.as_str())?;
         let error = Scanner::new(text).check().err().filter(|error| error.what == JsonError::TOO_DEEP);
-        let members = error.and_then(|_| json::rough_members(text)).unwrap_or_default();
-        let result = json::last(&members, "result").and_then(json::rough_members);
+        let result = error.and_then(|_| json::last(&members, "result")).and_then(json::rough_members);
         match result {
             Some(result) => {
-                let is_error = json::last(&result, "isError") == Some("true");
+                let is_error = answers::is_error(json::last(&result, "isError"));
                 let said = outcome::instead(JsonError::TOO_DEEP);
                 let short = format!(
                     r#"{{"result":{{"content":[{{"type":"text","text":{said}}}],"isError":{is_error}}}}}"#
@@ -48,6 +51,10 @@ impl Session {
 
     /// Returns the lines that replace a server's answer, `None` to pass it unchanged.
     fn answer_of_server(&mut self, message: &Message<'_>) -> Option<Vec<String>> {
+        // A line of a log may have an id, too.
+        if !["result", "error", "jsonrpc"].iter().any(|key| message.has(key)) {
+            return None;
+        }
         let (request, _) = message.request()?;
         self.ids.answered(&request);
         // Searching the text first avoids parsing most answers.

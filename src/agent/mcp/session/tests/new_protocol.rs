@@ -395,6 +395,33 @@ fn unreadable_answers_end_their_call() {
 }
 
 #[test]
+fn lines_that_only_hold_the_id_do_not_end_its_call() {
+    let mut it = running();
+    for line in [
+        "INFO handling request 1073741824 now",
+        "1073741824",
+        r#"{"level":"info","id":1073741824,"msg":"handling"}"#,
+        r#"{"level":"info","msg":"handling 1073741824"#,
+        r#"{"id":1073741824,"msg":"a"#,
+        r#"{"id":"x","result":{"for":1073741824}"#,
+        r#"["id",1073741824]"#,
+    ] {
+        it.server(line);
+        assert_eq!(it.done(), [format!("client {line}")]);
+    }
+
+    it.server(&format!("\u{feff}{WROTE}"));
+
+    let done = it.done();
+    assert_eq!(done[0], format!("report action-0 7 {}", result_of(WROTE)));
+    assert_eq!(read(&done[1]), (false, "approved-executed".to_owned(), "ok".to_owned()));
+}
+
+fn result_of(line: &str) -> &str {
+    line.split_once(r#""result":"#).unwrap().1.strip_suffix('}').unwrap()
+}
+
+#[test]
 fn deep_results_keep_their_outcome() {
     let deep = "[".repeat(600) + &"]".repeat(600);
     for (is_error, disposition) in [(false, "approved-executed"), (true, "execution-error")] {
