@@ -110,6 +110,9 @@ fn written(args: &McpServerArgs, server: &Server, change: &Change) -> anyhow::Re
     output::line(&format!("In {}:", server.path().display()))?;
     output::line(&format!("- {}", shown(&shell_words::join(&change.before))))?;
     output::line(&format!("+ {}", shown(&shell_words::join(&change.after))))?;
+    for line in &change.more {
+        output::line(&shown(line))?;
+    }
     if !input::agreed(args.yes)? {
         return Ok(Exit::Failed);
     }

@@ -48,6 +48,8 @@ pub struct Change {
     text: String,
     pub before: Vec<String>,
     pub after: Vec<String>,
+    /// What else is added or removed, with its sign: a time limit, and placet's tool in a list of tools.
+    pub more: Vec<String>,
 }
 
 pub fn find(client: &'static Client, name: &str, folder: &Path, env: Env<'_>) -> Result<Server, WrapError> {
@@ -104,6 +106,10 @@ impl Server {
             let why = format!("the time limit of {:?} is no number; write it without quotes", self.name);
             return Err(WrapError::Malformed { path: self.path.clone(), why });
         }
+        if !seconds.is_finite() || seconds < 0.0 {
+            let why = format!("the time limit of {:?} is {seconds} s; set a minute or more", self.name);
+            return Err(WrapError::Malformed { path: self.path.clone(), why });
+        }
         let usual = self.client.patience.unwrap_or(Duration::MAX);
         let wait = Duration::try_from_secs_f64(seconds * 0.8).unwrap_or(Duration::MAX).as_secs();
         match wait {
@@ -143,7 +149,8 @@ impl Server {
         let why =
             || format!("{:?} is written in a way that placet cannot change; change it by hand", self.name);
         let text = text.ok_or_else(|| WrapError::Malformed { path: self.path.clone(), why: why() })?;
-        Ok(Change { path: self.path.clone(), text, before: self.entry.words.clone(), after })
+        let more = self.entry.more(&self.text, &text);
+        Ok(Change { path: self.path.clone(), text, before: self.entry.words.clone(), after, more })
     }
 }
 

@@ -168,6 +168,23 @@ impl Entry {
         Some(next.map_or(end, |next| if is_ours { end + 2 } else { next }))
     }
 
+    /// Returns what the new text has more or less than the old one, besides the command.
+    pub(super) fn more(&self, old: &str, new: &str) -> Vec<String> {
+        let limit = self.limit.as_deref().map(|limit| limit.trim_start_matches([',', '\n']));
+        let sign = |part: &str| match (old.contains(part), new.contains(part)) {
+            (false, true) => Some("+"),
+            (true, false) => Some("-"),
+            _ => None,
+        };
+        limit
+            .into_iter()
+            .filter_map(|limit| Some(format!("{} {limit}", sign(limit)?)))
+            .chain(self.allowed.iter().filter_map(|_| {
+                Some(format!("{} {RESULT} in the list of tools that the model may use", sign(RESULT)?))
+            }))
+            .collect()
+    }
+
     /// Returns the range of placet's limit at `at`, empty if another text is there.
     fn limit_at(&self, text: &str, at: usize) -> Range<usize> {
         let ours = self.limit.as_deref().unwrap_or_default();

@@ -215,6 +215,53 @@ fn limit_below_the_wait_parks_calls_in_time() {
         let refused = server.wrapped(&[PROGRAM.to_owned()]).unwrap().unwrap_err().to_string();
         assert!(refused.contains("the time limit of \"fs\" is no number"), "{refused}");
     }
+    for limit in ["-1", "inf", "-inf"] {
+        let home = Home::with(".codex/config.toml", &codex(&format!("tool_timeout_sec = {limit}")));
+        let server = home.find(&CODEX, "fs").unwrap();
+        let refused = server.wrapped(&[PROGRAM.to_owned()]).unwrap().unwrap_err().to_string();
+        assert!(
+            refused.contains(&format!("the time limit of \"fs\" is {limit} s; set a minute or more")),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn all_changes_are_shown() {
+    let result = "\"placet_result\" in the list of tools that the model may use";
+    for (client, path, text, limit, list) in [
+        (
+            &CODEX,
+            ".codex/config.toml",
+            "[mcp_servers.fs]\ncommand='s'\nenabled_tools=['w']\n",
+            "tool_timeout_sec=3600",
+            true,
+        ),
+        (
+            &OPENCODE,
+            "work/opencode.json",
+            r#"{"mcp":{"fs":{"command":["s"]}}}"#,
+            "\"timeout\":3600000",
+            false,
+        ),
+        (
+            &GEMINI,
+            ".gemini/settings.json",
+            r#"{"mcpServers":{"fs":{"command":"s","includeTools":[]}}}"#,
+            "",
+            true,
+        ),
+    ] {
+        let home = Home::with(path, text);
+        let lines = |sign: &str| {
+            let limit = Some(limit).filter(|limit| !limit.is_empty());
+            let lines = limit.into_iter().chain(list.then_some(result));
+            lines.map(|line| format!("{sign} {line}")).collect::<Vec<_>>()
+        };
+        assert_eq!(home.wrap(client, "fs").more, lines("+"), "{text}");
+        let back = home.find(client, "fs").unwrap().unwrapped().unwrap().unwrap();
+        assert_eq!(back.more, lines("-"), "{text}");
+    }
 }
 
 #[test]
