@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::{GRACE, OR_BLOCK, Scope, is_ours, path};
 use crate::agent::client_files::plain_json;
 use crate::agent::clients::{Env, HookClient, ReadingRules};
+use crate::domain::json::duplicate_keys;
 use crate::domain::{Check, time};
 
 pub const WHAT: &str = "hook";
@@ -75,6 +76,13 @@ pub fn judge(client: &'static HookClient, layers: &[Layer]) -> (Vec<Check>, Vec<
             }
         })
         .collect();
+    for (layer, _) in read.iter().filter(|(layer, _)| layer.text.contains("hook --client")) {
+        for key in duplicate_keys(&plain_json(&layer.text)).iter().filter(|key| key.starts_with("hooks")) {
+            let found =
+                format!("{} has the key {key} twice, and only the last one counts", layer.path.display());
+            judge.bad(&found, "put the hooks of both together");
+        }
+    }
     judge.read = &read;
     let asking = judge.whole();
     (judge.checks, asking)
@@ -150,7 +158,9 @@ impl<'a> Judge<'a> {
         let (all, reports) = (self.hooks(event), self.hooks(report));
         let client = self.client;
         let is_ours = |hook: &Hook<'_>| is_ours(client, hook.command);
-        let (all_ours, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_ours);
+        let (all_ours, mut others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_ours);
+        // Claude Code's hooks for its own question, which can change the input, too.
+        others.extend(self.hooks("PermissionRequest"));
         let (fences, ours): (Vec<_>, Vec<_>) =
             all_ours.into_iter().partition(|hook| hook.command.contains(" --fence"));
         let reporting: Vec<_> = reports.into_iter().filter(is_ours).collect();

@@ -46,6 +46,26 @@ fn installed_hook_is_good_in_every_client() {
 }
 
 #[test]
+fn key_of_hooks_twice_is_bad() {
+    let text = installed(CLAUDE, &[]);
+    let twice = format!("{},\"hooks\":{{}}}}", text.trim_end().strip_suffix('}').unwrap());
+    let events = text.replacen("\"PreToolUse\"", "\"PreToolUse\":[],\"PreToolUse\"", 1);
+    for (text, key) in [(twice, "hooks"), (events, "hooks.PreToolUse")] {
+        let said = judged(CLAUDE, &[("user.json", &text)]);
+        let want =
+            format!("Bad Claude Code: user.json has the key {key} twice, and only the last one counts");
+        assert!(said.contains(&want), "{said}");
+    }
+}
+
+#[test]
+fn hook_of_permission_requests_is_a_rival() {
+    let other = r#"{"hooks":{"PermissionRequest":[{"matcher":"Bash","hooks":[{"type":"command","command":"allow-all"}]}]}}"#;
+    let said = judged(CLAUDE, &[("user.json", &installed(CLAUDE, &[])), ("project.json", other)]);
+    assert!(said.contains("Warn Claude Code: allow-all of project.json also answers for Bash"), "{said}");
+}
+
+#[test]
 fn switched_off_hook_is_bad() {
     let on = |client| installed(client, &[]);
     let bad = |client, layers: &[(&str, &str)]| judged(client, layers).contains("Bad ");
