@@ -28,14 +28,27 @@ const DECIDING: [&[&str]; 8] = [
 ];
 const SHELLS: [&str; 7] = ["ash", "bash", "dash", "fish", "ksh", "sh", "zsh"];
 /// Programs and shell words that run the words after them and their options.
-const RUNNERS: [&str; 28] = [
+const RUNNERS: [&str; 30] = [
     "!", "{", "builtin", "busybox", "command", "coproc", "do", "doas", "elif", "else", "env", "exec", "find",
-    "if", "ionice", "nice", "nohup", "setsid", "stdbuf", "strace", "sudo", "then", "time", "timeout",
-    "unbuffer", "until", "while", "xargs",
+    "if", "ionice", "nice", "nohup", "rlwrap", "setsid", "stdbuf", "strace", "sudo", "then", "time",
+    "timeout", "unbuffer", "unshare", "until", "while", "xargs",
 ];
 /// Programs that run the words after them. Their options are unknown here.
-const LAUNCHERS: [&str; 10] =
-    ["bunx", "chroot", "chrt", "npx", "nsenter", "runuser", "su", "systemd-run", "taskset", "uvx"];
+const LAUNCHERS: [&str; 13] = [
+    "bunx",
+    "chroot",
+    "chrt",
+    "flock",
+    "gdb",
+    "npx",
+    "nsenter",
+    "runuser",
+    "script",
+    "su",
+    "systemd-run",
+    "taskset",
+    "uvx",
+];
 /// Programs that run the words after one of [`RUNS`].
 const MANAGERS: [&str; 10] =
     ["bun", "cargo", "docker", "kubectl", "npm", "pipx", "pnpm", "podman", "uv", "yarn"];
@@ -44,6 +57,8 @@ const RUNS: [&str; 5] = ["dlx", "exec", "run", "tool", "x"];
 const VALUED: [&str; 11] = ["-u", "-g", "-U", "-n", "-s", "-k", "-I", "-P", "-L", "-d", "-C"];
 /// Programs that pass their arguments to a shell as one line.
 const JOINERS: [&str; 5] = ["parallel", "screen", "ssh", "tmux", "watch"];
+/// Commands of `tmux` whose arguments are text.
+const SHOWS: [&str; 4] = ["display", "display-message", "rename-session", "rename-window"];
 /// Programs whose arguments are text, or that search text.
 const WRITERS: [&str; 19] = [
     "ack", "ag", "declare", "echo", "egrep", "export", "fgrep", "gh", "git", "glab", "grep", "jq", "local",
@@ -137,7 +152,7 @@ impl Fence {
     pub fn refuses(&self, call: &HookCall) -> Option<&'static str> {
         let input: Value = serde_json::from_str(call.input.get()).ok()?;
         let part = |key: &str| input.get(key).and_then(Value::as_str);
-        let base = self.located(part("path").or_else(|| part("dir_path")).unwrap_or("."), call);
+        let base = self.located(part("path").or_else(|| part("dir_path")).unwrap_or("."), &call.folder);
         let globs = globs(call, &input);
         let below = |glob: &String| {
             let glob = glob.trim_start_matches("./");
@@ -147,8 +162,9 @@ impl Fence {
         };
         let mut names = globs.iter().flat_map(below);
         let is_search = SEARCHES.contains(&call.tool.as_str());
-        let is_reached = names
-            .any(|name| self.is_within(&name, call) || is_search && self.holds(&self.located(&name, call)));
+        let is_reached = names.any(|name| {
+            self.is_within(&name, &call.folder) || is_search && self.holds(&self.located(&name, &call.folder))
+        });
         // The fence cannot tell what these globs match.
         let is_doubtful = |glob: &String| glob.contains(['!', '\\']) || glob.len() > PATTERN_MAX;
         let is_open = is_search && (globs.is_empty() || globs.iter().any(is_doubtful)) && self.holds(&base);
@@ -169,7 +185,7 @@ impl Fence {
         let more = among(&["args", "arguments", "argv"]).next();
         let several = among(&["commands"]).filter_map(Value::as_array).flatten();
         let mut lines = among(&["command", "cmd", "commandline", "program", "script"]).chain(several);
-        if call.tool != "apply_patch" && lines.any(|line| self.decides(&words(line, more), call, 0)) {
+        if call.tool != "apply_patch" && lines.any(|line| self.decides(&words(line, more), &call.folder, 0)) {
             return Some(
                 "Agents must not decide with placet, or open its files. Ask a human to do it. The call did not run.",
             );
@@ -184,15 +200,15 @@ impl Fence {
             Value::Array(values) => values.iter().any(|value| self.reaches(value, key, call)),
             Value::String(patch) if call.tool == "apply_patch" => {
                 let names = patch.lines().filter_map(|line| line.strip_prefix("*** ")?.split_once(": "));
-                names.into_iter().any(|(_, name)| self.is_within(name, call))
+                names.into_iter().any(|(_, name)| self.is_within(name, &call.folder))
             }
             Value::String(_) => {
                 let key = plain(key);
                 let is_path = key == "source" || PATHS.iter().any(|end| key.ends_with(end));
                 let name = value.as_str().unwrap_or_default();
-                let is_whole = name.starts_with(['/', '~', '$']) || name.starts_with("file:");
+                let is_whole = name.starts_with(['/', '~', '$']) || file_uri(name).is_some();
                 let is_text = TEXTS.iter().any(|end| key.ends_with(end));
-                (is_path || is_whole && !is_text) && self.is_within(name, call)
+                (is_path || is_whole && !is_text) && self.is_within(name, &call.folder)
             }
             _ => false,
         }
@@ -206,24 +222,25 @@ impl Fence {
     }
 
     /// Returns whether the name is in the state folder or is the configuration file, as written or with links resolved.
-    fn is_within(&self, name: &str, call: &HookCall) -> bool {
-        let path = self.located(name, call);
+    fn is_within(&self, name: &str, folder: &Path) -> bool {
+        let path = self.located(name, folder);
         [lexical(&path), resolved(&path)].iter().any(|path| self.own.iter().any(|own| path.starts_with(own)))
             || self.fits(&lexical(&path).to_string_lossy())
     }
 
     /// Expands a name to an absolute path.
-    fn located(&self, name: &str, call: &HookCall) -> PathBuf {
-        let name = name.strip_prefix("file:").map_or(name, |uri| uri.split('?').next().unwrap_or(uri));
+    fn located(&self, name: &str, folder: &Path) -> PathBuf {
+        let uri = file_uri(name).map(|uri| decoded(uri.split('?').next().unwrap_or(uri)));
+        let name = uri.as_deref().unwrap_or(name);
         let name = name.strip_prefix("//localhost").or_else(|| name.strip_prefix("//")).unwrap_or(name);
         let home = self.home.as_path();
-        let bases = [("~", home), ("$HOME", home), ("${HOME}", home)];
+        let bases = [("~", home), ("$HOME", home), ("${HOME}", home), ("$PWD", folder), ("${PWD}", folder)];
         let state = [("$PLACET_STATE_DIR", self.state.as_path()), ("${PLACET_STATE_DIR}", &self.state)];
         let expanded = bases.into_iter().chain(state).find_map(|(variable, base)| {
             let rest = name.strip_prefix(variable).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
             Some(base.join(rest.trim_start_matches('/')))
         });
-        call.folder.join(expanded.unwrap_or_else(|| name.into()))
+        folder.join(expanded.unwrap_or_else(|| name.into()))
     }
 
     /// Returns whether the pattern matches one of placet's files.
@@ -242,19 +259,28 @@ impl Fence {
         files.any(|file| pattern.is_match(&*file.to_string_lossy()).unwrap_or(false))
     }
 
-    fn decides(&self, line: &str, call: &HookCall, depth: usize) -> bool {
+    fn decides(&self, line: &str, folder: &Path, depth: usize) -> bool {
         if depth == DEPTH {
             return false;
         }
+        let mut moved = folder.to_owned();
         shell::commands(line).iter().any(|it| {
             let mut input = it.input.iter().filter(|_| reads_commands(&it.words));
-            self.opens(it, call)
-                || self.runs(&it.words, call, depth)
-                || input.any(|text| self.decides(text, call, depth + 1))
+            let is_refused = self.opens(it, folder)
+                || moved != folder && self.opens(it, &moved)
+                || self.runs(&it.words, &moved, depth)
+                || input.any(|text| self.decides(text, &moved, depth + 1));
+            if let ["cd" | "pushd", arguments @ ..] =
+                own_words(&it.words).iter().map(String::as_str).collect::<Vec<_>>().as_slice()
+            {
+                let to = arguments.iter().find(|word| !word.starts_with('-')).unwrap_or(&"~");
+                moved = self.located(to, &moved);
+            }
+            is_refused
         })
     }
 
-    fn opens(&self, command: &Command, call: &HookCall) -> bool {
+    fn opens(&self, command: &Command, folder: &Path) -> bool {
         let own = own_words(&command.words);
         let program = own.first().map_or("", |program| name_of(program));
         let before = command.words.len() - own.len();
@@ -266,47 +292,50 @@ impl Fence {
             }
             let attached = word.strip_prefix('-').and_then(|option| option.get(1..)).unwrap_or_default();
             let mut parts = word.split(['=', '@', ',', '{', '}', ':', '?']).chain([word.as_str(), attached]);
-            parts.any(|name| !name.is_empty() && self.is_within(name.trim_start_matches('@'), call))
+            parts.any(|name| !name.is_empty() && self.is_within(name.trim_start_matches('@'), folder))
         })
     }
 
-    fn runs(&self, words: &[String], call: &HookCall, depth: usize) -> bool {
+    fn runs(&self, words: &[String], folder: &Path, depth: usize) -> bool {
         let own = own_words(words);
         let (program, arguments) = own.split_first().map_or(("", own), |(it, rest)| (it.as_str(), rest));
         let name = name_of(program);
         // `find` can have several.
-        let is_exec = |word: &String| ["-exec", "-execdir", "-ok"].contains(&word.as_str());
+        let is_exec = |word: &String| ["-exec", "-execdir", "-ok", "-okdir"].contains(&word.as_str());
         let mut found = words.get(1..).unwrap_or_default().split(is_exec).skip(1);
-        if found.any(|words| self.runs(words, call, depth)) {
+        if found.any(|words| self.runs(words, folder, depth)) {
             return true;
         }
-        if name == "git" && git_lines(arguments).iter().any(|line| self.decides(line, call, depth + 1)) {
+        if name == "git" && git_lines(arguments).iter().any(|line| self.decides(line, folder, depth + 1)) {
             return true;
         }
-        if WRITERS.contains(&name) || words.iter().any(|word| word == "-exec") {
+        let is_shown = name == "tmux"
+            && arguments.first().is_some_and(|word| SHOWS.contains(&word.as_str()))
+            && !arguments.iter().any(|word| word == ";");
+        if is_shown || WRITERS.contains(&name) || words.iter().any(|word| word == "-exec") {
             return false;
         }
         if name == "eval" {
-            return self.decides(&arguments.join(" "), call, depth + 1);
+            return self.decides(&arguments.join(" "), folder, depth + 1);
         }
         let line = |(at, word): (usize, &String)| line_of(name_of(word), words.get(at + 1..)?);
         let before = words.get(..words.len() - arguments.len()).unwrap_or_default();
-        launches(before, arguments) && self.decides_anywhere(words, call)
-            || self.is_placet(program, call) && is_deciding(arguments)
-            || words.iter().enumerate().filter_map(line).any(|line| self.decides(&line, call, depth + 1))
+        launches(before, arguments) && self.decides_anywhere(words, folder)
+            || self.is_placet(program, folder) && is_deciding(arguments)
+            || words.iter().enumerate().filter_map(line).any(|line| self.decides(&line, folder, depth + 1))
     }
 
-    fn decides_anywhere(&self, words: &[String], call: &HookCall) -> bool {
-        let is_placet = |word: &String| !word.contains(char::is_whitespace) && self.is_placet(word, call);
+    fn decides_anywhere(&self, words: &[String], folder: &Path) -> bool {
+        let is_placet = |word: &String| !word.contains(char::is_whitespace) && self.is_placet(word, folder);
         let mut found = words.iter().enumerate().filter(|(_, word)| is_placet(word));
         found.any(|(at, _)| words.get(at + 1..).is_some_and(is_deciding))
     }
 
-    fn is_placet(&self, word: &str, call: &HookCall) -> bool {
+    fn is_placet(&self, word: &str, folder: &Path) -> bool {
         name_of(word) == "placet"
             || word.contains('/')
                 && self.program.is_some()
-                && call.path(word).canonicalize().ok() == self.program
+                && folder.join(word).canonicalize().ok() == self.program
     }
 }
 
@@ -387,7 +416,7 @@ fn line_of(program: &str, arguments: &[String]) -> Option<String> {
     }
     let (letter, long) = match program {
         "env" => ('S', "--split-string"),
-        "su" | "runuser" | "script" => ('c', "--command"),
+        "flock" | "su" | "runuser" | "script" => ('c', "--command"),
         _ => return None,
     };
     arguments.iter().enumerate().find_map(|(at, word)| {
@@ -426,8 +455,13 @@ fn launches(before: &[String], arguments: &[String]) -> bool {
         || before.iter().map(|word| name_of(word)).any(|name| {
             JOINERS.contains(&name)
                 || LAUNCHERS.contains(&name)
-                || MANAGERS.contains(&name) && arguments.iter().any(|word| RUNS.contains(&word.as_str()))
+                || MANAGERS.contains(&name) && arguments.iter().any(|word| runs_next(name, word))
         })
+}
+
+fn runs_next(manager: &str, word: &str) -> bool {
+    // `npm run` and `pnpm run` run only the scripts of a package.
+    RUNS.contains(&word) && !(word == "run" && matches!(manager, "npm" | "pnpm"))
 }
 
 fn globs(call: &HookCall, input: &Value) -> Vec<String> {
@@ -471,6 +505,27 @@ fn regex(pattern: &str) -> String {
 /// The file name of a program's path, which may be the output of a substitution such as `$(which placet)`.
 fn name_of(word: &str) -> &str {
     word.rsplit(['/', ' ']).next().unwrap_or(word)
+}
+
+fn file_uri(name: &str) -> Option<&str> {
+    let (scheme, rest) = name.split_once(':')?;
+    scheme.eq_ignore_ascii_case("file").then_some(rest)
+}
+
+/// Decodes `%2F` and the like.
+fn decoded(uri: &str) -> String {
+    let mut parts = uri.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                bytes.extend(part.bytes().skip(2));
+            }
+            None => bytes.extend([b"%", part.as_bytes()].concat()),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn is_assignment(word: &str) -> bool {

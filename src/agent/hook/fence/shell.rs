@@ -101,7 +101,8 @@ impl Reader {
             '#' if self.word.is_none() => rest.find('\n').and_then(|at| rest.get(at..)).unwrap_or_default(),
             '<' | '>' => self.redirection(c, rest),
             '&' if rest.starts_with('>') => rest,
-            '$' if rest.starts_with(['\'', '"']) => rest,
+            '$' if rest.starts_with('\'') => self.ansi_quoted(rest.get(1..).unwrap_or_default()),
+            '$' if rest.starts_with('"') => rest,
             '\n' => {
                 self.end_command(false);
                 std::mem::take(&mut self.ends).iter().fold(rest, |rest, end| self.document(end, rest))
@@ -152,6 +153,24 @@ impl Reader {
         rest
     }
 
+    /// Reads the rest of `$'...'`.
+    fn ansi_quoted<'a>(&mut self, mut rest: &'a str) -> &'a str {
+        self.word();
+        while let Some(c) = rest.chars().next() {
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+            match c {
+                '\'' => return rest,
+                '\\' => {
+                    let (c, after) = ansi_escape(rest);
+                    self.word().extend(c);
+                    rest = after;
+                }
+                c => self.word().push(c),
+            }
+        }
+        rest
+    }
+
     /// `<(...)` stands for the name of a file that holds the output of its commands.
     fn substitution<'a>(&mut self, c: char, (inner, rest): (&'a str, &'a str)) -> &'a str {
         let commands = if self.depth < DEPTH { commands_at(inner, self.depth + 1) } else { Vec::new() };
@@ -195,7 +214,7 @@ impl Reader {
     fn end_word(&mut self) {
         if let Some(word) = self.word.take() {
             match std::mem::take(&mut self.next) {
-                Next::Argument => self.now.words.push(word),
+                Next::Argument => self.now.words.extend(braces(word)),
                 Next::File => self.now.files.push(word),
                 Next::Input => self.now.input.push(word.into()),
                 Next::End => self.ends.push((word, self.done.len())),
@@ -207,6 +226,31 @@ impl Reader {
         self.end_word();
         self.now.is_piped = is_piped;
         self.done.push(std::mem::take(&mut self.now));
+    }
+}
+
+/// Returns the character of an escape in `$'...'` and the text after it.
+fn ansi_escape(text: &str) -> (Option<char>, &str) {
+    let (start, most, radix) = match text.chars().next() {
+        Some('x') => (1, 2, 16),
+        Some('u') => (1, 4, 16),
+        Some('U') => (1, 8, 16),
+        Some('0'..='7') => (0, 3, 8),
+        // The other escapes stand for characters that no name here has.
+        c => return (c, text.get(c.map_or(0, char::len_utf8)..).unwrap_or_default()),
+    };
+    let rest = text.get(start..).unwrap_or_default();
+    let digits = rest.chars().take(most).take_while(|c| c.is_digit(radix)).count();
+    let (digits, after) = rest.split_at(digits);
+    (u32::from_str_radix(digits, radix).ok().and_then(char::from_u32), after)
+}
+
+/// Expands a word that is one list in braces, such as `{placet,show}`.
+fn braces(word: String) -> Vec<String> {
+    let list = word.strip_prefix('{').and_then(|list| list.strip_suffix('}'));
+    match list.filter(|list| list.contains(',') && !list.contains(['{', '}', ' ', '"', ':'])) {
+        Some(list) => list.split(',').map(str::to_owned).collect(),
+        None => vec![word],
     }
 }
 
