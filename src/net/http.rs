@@ -441,7 +441,8 @@ pub(super) fn asked_to_wait(headers: &HeaderMap) -> Option<Duration> {
     match text.parse() {
         Ok(seconds) => Some(Duration::from_secs(seconds)),
         Err(_) => {
-            let until = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
+            // jiff's timestamps end before year 9999 does. The year 9599 has the same weekdays.
+            let until = jiff::fmt::rfc2822::parse(&text.replace(" 9999 ", " 9599 ")).ok()?.timestamp();
             Some(Duration::try_from(until.duration_since(jiff::Timestamp::now())).unwrap_or_default())
         }
     }

@@ -70,12 +70,19 @@ pub(super) async fn parsed_to_keep<T: Send + 'static>(
 }
 
 /// Reports a successful answer that is not what was asked for.
+/// Longest cursor of a list, in bytes. Servers limit a request's line to 8 KiB or more.
+const CURSOR_MAX: usize = 32 << 10;
+
 pub(super) fn nonsense(what: &str) -> SourceError {
     SourceError::Protocol { why: Untrusted::from(what) }
 }
 
-/// Records a list's cursor before it is followed. Fails if it was followed already, because the list would never end.
+/// Records a list's cursor before it is followed. Fails if it was followed already, because the list would never end,
+/// or if it is too long for a URL.
 pub(super) fn follow(followed: &mut HashSet<String>, cursor: &str) -> Result<(), SourceError> {
+    if cursor.len() > CURSOR_MAX {
+        return Err(nonsense("its cursor is too long for a URL; report this to its developers"));
+    }
     if followed.insert(cursor.to_owned()) { Ok(()) } else { Err(in_a_circle()) }
 }
 

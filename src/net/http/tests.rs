@@ -175,6 +175,7 @@ fn retry_after_is_seconds_or_a_date() {
     assert_eq!(wait("999999"), Some(RETRY_AFTER_MAX));
     assert_eq!(wait("Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
     assert_eq!(wait("Mon, 31 Dec 2998 23:59:59 GMT"), Some(RETRY_AFTER_MAX));
+    assert_eq!(wait("Fri, 31 Dec 9999 23:59:59 GMT"), Some(RETRY_AFTER_MAX));
     assert_eq!(wait("soon"), None);
 }
 

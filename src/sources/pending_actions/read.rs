@@ -22,6 +22,8 @@ const LIST_PAGE: &str = "1000";
 /// Rows of the first page: a screen or two, so that it arrives at once.
 const FIRST_PAGE: &str = "100";
 const PAGES_MAX: usize = 1_000;
+/// Maximum rows of a list. A list that grows while it is read would never end.
+const ROWS_MAX: usize = 500_000;
 /// Maximum ids per request, so that the URL stays short.
 const IDS: usize = 100;
 const GETS: usize = 4;
@@ -96,6 +98,7 @@ impl PendingActions {
                 revision = page.revision;
             }
             count += page.items.len();
+            bounded(count)?;
             if !has_news(&mut seen, &page.items) && number > 0 && page.next.is_some() {
                 return Err(answer::in_a_circle());
             }
@@ -254,12 +257,20 @@ impl PendingActions {
                 return Err(answer::in_a_circle());
             }
             all.items.extend(page.items);
+            bounded(all.items.len())?;
             (all.goes_on, all.total) = (page.goes_on, page.total);
             let Some(next) = page.next else { return Ok(wire::Page { next: None, ..all }) };
             answer::follow(&mut followed, &next)?;
             all.next = Some(next);
         }
         Err(answer::nonsense("its pages do not end"))
+    }
+}
+
+fn bounded(rows: usize) -> Result<(), SourceError> {
+    match rows {
+        0..=ROWS_MAX => Ok(()),
+        _ => Err(answer::nonsense("its list has more than 500,000 actions; placet reads no further")),
     }
 }
 

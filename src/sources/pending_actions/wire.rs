@@ -68,11 +68,14 @@ pub(super) fn row(_: &Arc<String>, item: &str, fields: Option<Fields<'_>>) -> Re
     action::read_row_with(item, fields)
 }
 
-/// Reads a row of the pending list. Reports a status that placet does not know.
+/// Reads a row of the pending list. Reports a status or an expiry that placet cannot read.
 pub(super) fn listed(reply: &Arc<String>, item: &str, fields: Option<Fields<'_>>) -> Result<Row, Unreadable> {
+    let expiry = fields.as_ref().and_then(|fields| fields.meaning("expiresAt")).unwrap_or_default();
+    let is_odd = !matches!(&*expiry, "" | "null") && time::read(&expiry).is_none();
     let row = row(reply, item, fields)?;
     match row.status {
         Status::Other(_) => Err(Unreadable::new(Unreadable::UNKNOWN_STATUS, item)),
+        _ if is_odd => Err(Unreadable::new("its expiresAt is not a time; it must be RFC 3339", item)),
         _ => Ok(row),
     }
 }
@@ -91,11 +94,12 @@ pub(super) fn page<T>(text: &Arc<String>, read: ReadItem<T>) -> Option<Page<T>> 
         json::read_items(text, "items", |item, members| read(text, item, members.map(Fields::new)))?;
     let fields = Fields::new(beside);
     let next = fields.text("nextCursor").filter(|cursor| !cursor.is_empty());
+    let is_odd = next.is_none() && fields.raw("nextCursor").is_some_and(|raw| raw.starts_with(['{', '[']));
     Some(Page {
         items,
         next: next.map(|cursor| cursor.as_raw().to_owned()),
         revision: fields.number("revision").map(Revision),
-        goes_on: fields.flag("hasMore").unwrap_or_default(),
+        goes_on: is_odd || fields.flag("hasMore").unwrap_or_default(),
         total: fields.number("total"),
         claims: claim::beside(&fields),
     })

@@ -176,6 +176,64 @@ async fn circular_list_ends_with_an_error() {
 }
 
 #[tokio::test]
+async fn odd_cursors_and_expiries_are_reported() {
+    let odd_cursor: Answer = |uri| {
+        (uri.path() == "/api/pending-actions").then(|| pending_actions(&item("1", "pending"), r#"{"a":1}"#))
+    };
+    let odd_expiry: Answer = |uri| {
+        let dated =
+            |id: &str, at: &str| item(id, "pending").replacen('{', &format!(r#"{{"expiresAt":{at},"#), 1);
+        let items = [dated("1", r#""27.11.2026""#), dated("2", "null"), dated("3", "0"), dated("4", "\"\"")];
+        (uri.path() == "/api/pending-actions").then(|| pending_actions(&items.join(","), "null"))
+    };
+    for kind in [SourceKind::Gate, SourceKind::Praxiom(Praxiom::default())] {
+        for (answer, read, what) in [
+            (odd_cursor, vec!["1"], "the list says that there is more than it gave, and not where"),
+            (odd_expiry, vec!["2", "3", "4"], "its expiresAt is not a time; it must be RFC 3339"),
+        ] {
+            let (source, _) = answered(kind.clone(), answer).await;
+
+            let Synced::All { rows, unreadable, .. } = source.sync(None).await.unwrap() else { panic!() };
+
+            assert_eq!(rows.iter().map(|row| row.id.as_raw()).collect::<Vec<_>>(), read, "{kind:?}");
+            assert_eq!(unreadable.iter().map(|bad| bad.what).collect::<Vec<_>>(), [what], "{kind:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn cursor_too_long_for_a_url_ends_with_an_error() {
+    let answer: Answer = |uri| {
+        let next = format!("\"{}\"", "c".repeat(3_000_000));
+        (uri.path() == "/api/pending-actions").then(|| pending_actions(&item("1", "pending"), &next))
+    };
+    for kind in [SourceKind::Gate, SourceKind::Praxiom(Praxiom::default())] {
+        let (source, _) = answered(kind.clone(), answer).await;
+
+        let error = source.sync(None).await.unwrap_err();
+
+        let SourceError::Protocol { why } = &error else { panic!("{kind:?}: {error:?}") };
+        assert!(why.as_raw().contains("cursor is too long"), "{kind:?}: {why:?}");
+    }
+}
+
+#[tokio::test]
+async fn list_that_only_grows_ends_with_an_error() {
+    let answer: Answer = |uri| {
+        let (next, nth) = new_cursor(uri);
+        let rows: Vec<_> = (0..50_000).map(|n| item(&format!("{nth}-{n}"), "pending")).collect();
+        (uri.path() == "/api/pending-actions").then(|| pending_actions(&rows.join(","), &next))
+    };
+    let (source, asked) = answered(SourceKind::Gate, answer).await;
+
+    let error = source.sync(None).await.unwrap_err();
+
+    let SourceError::Protocol { why } = &error else { panic!("{error:?}") };
+    assert!(why.as_raw().contains("more than 500,000 actions"), "{why:?}");
+    assert!(asked.load(Ordering::SeqCst) < 20);
+}
+
+#[tokio::test]
 async fn unknown_reason_of_a_pause_is_reported() {
     let answer: Answer = |uri| match uri.path() {
         "/runs" => Some(r#"{"items":[{"run_id":"r","status":"waiting_approval"}],"total":1}"#.to_owned()),
