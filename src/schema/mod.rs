@@ -6,7 +6,7 @@ use regex_automata::nfa::thompson::NFA;
 use serde_json::Value;
 
 use self::meter::{Metered, Spent};
-use self::pattern::{Pattern, QUOTE_MAX};
+use self::pattern::QUOTE_MAX;
 use crate::domain::json;
 
 mod branches;
@@ -69,10 +69,8 @@ impl Schema {
             .with_pattern_options(PatternOptions::regex())
             .with_format("regex", pattern::is_regex)
             .with_keyword("pattern", move |_, text, _| {
-                let compiled = text.as_str().and_then(|text| patterns.get_key_value(text));
-                let (text, automaton) =
-                    compiled.ok_or_else(|| ValidationError::schema(format!("{text} is not a \"regex\"")))?;
-                Ok(Box::new(Pattern(text.clone(), automaton.clone())))
+                let found = pattern::find(&patterns, text.as_str().unwrap_or("("));
+                Ok(Box::new(found.map_err(ValidationError::schema)?))
             });
         let validator = options.build(&schema).map_err(|error| format!("is none: {error}"))?;
         Ok(Self {
@@ -435,7 +433,13 @@ mod tests {
             "all patterns together"
         );
         assert!(schema_of(&json!({"properties": {"pattern": {"type": "string"}}})).is_ok());
-        assert_eq!(schema(r#"{"pattern":"(?=a)"}"#).unwrap_err(), r#"is none: "(?=a)" is not a "regex""#);
+        assert_eq!(
+            schema(r#"{"pattern":"(?=a)"}"#).unwrap_err(),
+            r#"is none: the pattern "(?=a)" is not supported; write it without look-around and back-references"#
+        );
+        assert_eq!(schema(r#"{"pattern":"("}"#).unwrap_err(), r#"is none: "(" is not a "regex""#);
+        let meta = r#"{"$ref":"https://json-schema.org/draft/2020-12/schema"}"#;
+        assert!(schema(meta).unwrap().check(r##"{"$id":"a#b"}"##).unwrap_err().contains("does not match"));
     }
 
     #[test]

@@ -56,6 +56,21 @@ fn add(compiled: &mut Patterns, pattern: &str, left: &mut usize) -> Result<(), S
     }
 }
 
+/// Returns a compiled pattern. Compiles a pattern of a metaschema, which the schema only refers to.
+pub(super) fn find(compiled: &Patterns, text: &str) -> Result<Pattern, String> {
+    let mut more = Patterns::new();
+    if !compiled.contains_key(text) {
+        add(&mut more, text, &mut MAX_BYTES.clone())?;
+    }
+    match compiled.get(text).or_else(|| more.get(text)) {
+        Some(automaton) => Ok(Pattern(text.to_owned(), automaton.clone())),
+        None if jsonschema_regex::is_valid_ecma_regex(text) => Err(format!(
+            "the pattern {text:?} is not supported; write it without look-around and back-references"
+        )),
+        None => Err(format!("{text:?} is not a \"regex\"")),
+    }
+}
+
 impl<'i> Keyword<'i, Metered> for Pattern {
     fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
         if Keyword::<Metered>::is_valid(self, instance) {
