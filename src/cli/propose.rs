@@ -158,7 +158,8 @@ pub async fn run(proposer: &AgentClient, args: &ProposeArgs, queue: &Queue) -> a
 /// Reads a JSON file, byte for byte.
 fn json(what: &str, path: &Path) -> anyhow::Result<Box<RawValue>> {
     let text = input::given(path)?;
-    serde_json::from_str(text.trim()).map_err(|error| anyhow::anyhow!("{what} is not JSON: {error}"))
+    serde_json::from_str(text.trim_start_matches('\u{feff}').trim())
+        .map_err(|error| anyhow::anyhow!("{what} is not JSON: {error}"))
 }
 
 /// Checks the token's scopes before anything is sent.

@@ -136,12 +136,15 @@ fn identify(
     let members = members.ok_or_else(|| ApiError::new(INVALID, "toolInput must be a JSON object"))?;
     let names_one = |member: &Member<'_>| {
         let is_workspace = ["workspace_id", "workspaceId"].contains(&member.key.text.as_ref());
-        is_workspace && !["null", "\"\""].contains(&member.value)
+        is_workspace && member.value.starts_with('"') && member.value != "\"\""
     };
     let is_identity = |member: &&Member<'_>| {
         member.value != "null" && definition.identity.iter().any(|name| *name == member.key.text)
     };
     let used: Vec<&str> = members.iter().filter(is_identity).map(|member| member.value).collect();
+    if used.iter().any(|value| !value.starts_with('"')) {
+        return Err(ApiError::new(INVALID, "the workspace in toolInput must be text"));
+    }
     let workspace = match propose.workspace_id.as_deref() {
         None if members.iter().any(names_one) => caller.token.workspace.clone(),
         named => caller.workspace(named)?.to_owned(),
@@ -198,7 +201,8 @@ fn within_limits(propose: &Propose) -> Result<(), ApiError> {
     match long {
         Some((name, _, most)) => {
             let is_own = ["missionId", "sessionId", "runId", "toolCallId"].contains(&name);
-            let advice = if is_own { "; send sha256: and the hex digest of it instead" } else { "" };
+            let advice =
+                if is_own { "; send sha256: and the hex digest of it instead" } else { "; shorten it" };
             Err(ApiError::new(INVALID, format!("{name} is longer than {most} characters{advice}")))
         }
         None => Ok(()),

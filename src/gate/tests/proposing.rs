@@ -55,17 +55,22 @@ async fn invalid_ids_in_arguments_are_ignored() {
 async fn workspace_in_the_arguments_is_ignored() {
     let (_folder, gate) = plain().await;
     let long = format!(r#"{{"workspace_id":"{}"}}"#, "x".repeat(129));
-    for input in [
-        r#"{"workspaceId":"other"}"#,
-        r#"{"workspace_id":"other","workspaceId":null}"#,
-        r#"{"workspace_id":7}"#,
-        long.as_str(),
-    ] {
+    for input in
+        [r#"{"workspaceId":"other"}"#, r#"{"workspace_id":"other","workspaceId":null}"#, long.as_str()]
+    {
         let body = format!(r#"{{"toolName":"t","toolInput":{input}}}"#);
         let answer = gate.post_as(&gate.agent, "/api/pending-actions", &body).await;
         assert_eq!(answer.status, 202, "{input}: {}", answer.text);
         let action = gate.action(&answer.at("/pending_action_id")).await;
         assert_eq!((action.at("/workspaceId"), action.at("/toolInput")), ("w".to_owned(), input.to_owned()));
+    }
+    for (tool, said) in
+        [("t", "workspace_id is missing"), ("save_insights", "the workspace in toolInput must be text")]
+    {
+        let body = format!(r#"{{"toolName":"{tool}","toolInput":{{"workspace_id":7}}}}"#);
+        let answer = gate.post_as(&gate.agent, "/api/pending-actions", &body).await;
+        assert_eq!(answer.status, 422, "{tool}: {}", answer.text);
+        assert!(answer.text.contains(said), "{}", answer.text);
     }
     let body = r#"{"toolName":"save_insights","toolInput":{"workspace_id":"other"}}"#;
     assert_eq!(gate.post_as(&gate.agent, "/api/pending-actions", body).await.status, 403);
