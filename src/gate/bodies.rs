@@ -12,7 +12,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;
 use hyper::body::{Frame, SizeHint};
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::block_in_place;
 use tokio::time::timeout;
 
 use super::error::{ApiError, UNAVAILABLE};
@@ -55,6 +57,13 @@ impl Bodies {
             )
         })
     }
+}
+
+/// Runs work whose time grows with a body. For a large body, the thread's other requests move to another thread.
+pub(super) fn work_on<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    // A runtime of one thread, as in tests, cannot move them.
+    let can_move = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
+    if bytes > SMALL && can_move { block_in_place(work) } else { work() }
 }
 
 /// Limits bodies in flight, and reads what the route left. Otherwise the connection would break while the client sends,
@@ -138,6 +147,18 @@ mod tests {
         assert!(small.is_ok());
         drop(large);
         assert!(bodies.take(1 << 30).is_ok());
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn work_on_a_large_body_lets_other_tasks_run() {
+        let (answer, answered) = std::sync::mpsc::channel();
+        let work = async move { work_on(SMALL + 1, || answered.recv_timeout(Duration::from_secs(20))) };
+
+        let large = tokio::spawn(work);
+        let other = tokio::spawn(async move { answer.send("other") });
+
+        assert_eq!(large.await.unwrap(), Ok("other"));
+        assert_eq!(other.await.unwrap(), Ok(()));
     }
 
     #[test]

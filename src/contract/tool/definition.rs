@@ -191,8 +191,9 @@ impl Definition {
     /// Appends the amount in the agent's preview to a title, if the tool has no definition and its input no amount with
     /// a currency.
     pub fn with_preview(&self, title: String, input: &str, preview: Option<&str>) -> String {
+        let Some(preview) = preview.filter(|_| self.title.is_none()) else { return title };
         let members = json::members(inner(input)).unwrap_or_default();
-        let amounts = money::of_agent(&members, preview.filter(|_| self.title.is_none()));
+        let amounts = money::of_agent(&members, Some(preview));
         let Some(said) = amounts.iter().find(|amount| amount.decimal.is_some()) else { return title };
         let said = format!(" · agent says {}", said.text());
         let room = TITLE_MAX - said.chars().count();

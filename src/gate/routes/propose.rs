@@ -17,6 +17,7 @@ use crate::contract::tool::Definition;
 use crate::domain::json::Member;
 use crate::domain::{ActionId, BatchId, Effect, PendingAction, RawJson, Row, Timestamp, json, subject};
 use crate::gate::auth::Caller;
+use crate::gate::bodies::work_on;
 use crate::gate::error::{ApiError, FORBIDDEN, INVALID, UNAVAILABLE};
 use crate::gate::state::Gate;
 use crate::gate::store::{NewAction, Origin};
@@ -36,7 +37,8 @@ pub(crate) async fn propose(
     Sent { body: propose, key }: Sent<Propose>,
 ) -> Result<Response, ApiError> {
     let origin = Origin { callback: callback(&gate, &propose)?, traceparent: trace::of(&headers) };
-    let action = NewAction { origin, ..accept(&gate, &caller, propose)? };
+    let bytes = propose.tool_input.get().len();
+    let action = NewAction { origin, ..work_on(bytes, || accept(&gate, &caller, propose))? };
     let (tool, input) = (action.action.row.tool.as_raw().to_owned(), action.action.input.clone());
     gate.judge(&tool, &input, false).await?.map_err(|why| ApiError::new(INVALID, why))?;
     let recorded = gate.store().record(action, gate.inner.limits.pending_per_workspace, key).await?;

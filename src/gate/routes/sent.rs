@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
+use crate::gate::bodies::work_on;
 use crate::gate::error::{ApiError, BAD_REQUEST};
 use crate::gate::store::Keyed;
 
@@ -33,7 +34,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
         let raw = Raw::from_request(request, state).await?;
         let sent = || Ok(Self { body: raw.body()?, key: raw.key()? });
-        sent().map_err(ApiError::into_response)
+        work_on(raw.bytes.len(), sent).map_err(ApiError::into_response)
     }
 }
 
@@ -46,7 +47,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeSent
             let body = if raw.is_empty() { T::default() } else { raw.body()? };
             Ok(Self { body, key: raw.key()? })
         };
-        sent().map_err(ApiError::into_response)
+        work_on(raw.bytes.len(), sent).map_err(ApiError::into_response)
     }
 }
 
