@@ -13,10 +13,15 @@ use super::store::{Actor, Fits, Judgement, Ruling, StoreError, Verdict};
 use super::tool::Queue;
 use crate::domain::RawJson;
 
-/// Maximum number of inputs judged in parallel in this process, separately for proposals and decisions.
+/// Maximum number of small inputs judged in parallel in this process, separately for proposals and decisions.
 pub(super) const MAX_JUDGES: usize = 4;
 pub(super) static PROPOSALS: Semaphore = Semaphore::const_new(MAX_JUDGES);
 static DECISIONS: Semaphore = Semaphore::const_new(MAX_JUDGES);
+/// Large inputs are judged one at a time, which bounds the memory and leaves the other permits to small ones.
+pub(super) static LARGE_PROPOSALS: Semaphore = Semaphore::const_new(1);
+static LARGE_DECISIONS: Semaphore = Semaphore::const_new(1);
+/// Largest small input, in bytes.
+pub(super) const SMALL: usize = 256 << 10;
 /// Maximum number of inputs per schema that are judged or wait.
 pub(super) const MAX_WAITING: usize = 256;
 /// Limit for waiting; shorter than the request timeout.
@@ -26,7 +31,7 @@ const RETRY_AFTER: u64 = 5;
 /// Waits to judge an input. The turn ends when the permits are dropped.
 async fn turn(queue: &Queue, judges: &'static Semaphore) -> Result<impl Sized + Send + 'static, ApiError> {
     let busy = || {
-        let why = "too many inputs of this tool wait for its schema; nothing was done; try again";
+        let why = "too many inputs wait for their schemas; nothing was done; try again";
         ApiError::again_in(UNAVAILABLE, why, RETRY_AFTER)
     };
     // Each waiting or judged input holds a reference to the queue.
@@ -41,7 +46,14 @@ impl Gate {
     /// Returns whether the tool accepts this input, or why not. Fails if too many inputs wait.
     pub(super) async fn judge(&self, tool: &str, input: &RawJson, decides: bool) -> Result<Fits, ApiError> {
         let Some([proposals, decisions]) = self.inner.tools.queues(tool) else { return Ok(Ok(())) };
-        let permits = if decides { turn(decisions, &DECISIONS) } else { turn(proposals, &PROPOSALS) }.await?;
+        let is_large = input.as_str().len() > SMALL;
+        let permits = match (decides, is_large) {
+            (false, false) => turn(proposals, &PROPOSALS),
+            (false, true) => turn(proposals, &LARGE_PROPOSALS),
+            (true, false) => turn(decisions, &DECISIONS),
+            (true, true) => turn(decisions, &LARGE_DECISIONS),
+        };
+        let permits = permits.await?;
         let (tools, tool, input) = (self.inner.tools.clone(), tool.to_owned(), input.clone());
         let judged = tokio::task::spawn_blocking(move || {
             // Held until the work ends, even if the client disconnects.

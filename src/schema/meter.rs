@@ -13,8 +13,12 @@ use serde_json::{Map, Number, Value};
 
 const STEPS: u64 = 1_000_000;
 const STEPS_PER_BYTE: u64 = 64;
+/// Maximum steps for an input of any size. A debug build takes a few seconds for them, far less than a request may.
+const MAX_STEPS: u64 = 12_000_000;
 /// Pattern states visited per step.
 const STATES_PER_STEP: usize = 4;
+/// Pattern states after which they are counted, and the price of beginning a match.
+const STATES_AT_ONCE: usize = 32;
 /// Maximum bytes of violations, if each repeats a path as long as the input.
 const VIOLATION_BYTES: usize = 16 << 20;
 const MAX_VIOLATIONS: usize = 2_000;
@@ -44,7 +48,7 @@ pub(super) enum Spent {
 pub(super) fn within<T>(bytes: usize, keys: &[NFA], judge: impl FnOnce() -> T) -> Result<T, Spent> {
     let frame = 0_u8;
     let left = Left {
-        steps: STEPS + STEPS_PER_BYTE * bytes as u64,
+        steps: (STEPS + STEPS_PER_BYTE * bytes as u64).min(MAX_STEPS),
         violations: (VIOLATION_BYTES / bytes.max(1)).clamp(4, MAX_VIOLATIONS),
         begun_at: std::ptr::from_ref(&frame).addr(),
     };
@@ -83,14 +87,13 @@ pub(super) fn visit(states: usize) {
 pub(super) fn is_match(pattern: &NFA, text: &str) -> bool {
     let (text, mut visited) = (text.as_bytes(), 0);
     let mut seen = vec![usize::MAX; pattern.states().len()];
-    visit(seen.len() / 16);
-    let mut open = vec![pattern.start_unanchored()];
+    visit(seen.len() / 16 + STATES_AT_ONCE);
+    let (mut open, mut after) = (vec![pattern.start_unanchored()], Vec::new());
     for at in 0..=text.len() {
-        let mut after = Vec::new();
         while let Some(id) = open.pop() {
             visited += 1;
-            if visited % 256 == 0 {
-                visit(256);
+            if visited % STATES_AT_ONCE == 0 {
+                visit(STATES_AT_ONCE);
             }
             if seen.get_mut(id.as_usize()).is_none_or(|seen| std::mem::replace(seen, at) == at) {
                 continue;
@@ -107,7 +110,7 @@ pub(super) fn is_match(pattern: &NFA, text: &str) -> bool {
                 State::BinaryUnion { alt1, alt2 } => open.extend([alt1, alt2]),
             }
         }
-        open = after;
+        std::mem::swap(&mut open, &mut after);
     }
     false
 }

@@ -6,8 +6,8 @@ use regex_automata::nfa::thompson::NFA;
 use serde_json::Value;
 
 use self::meter::{Metered, Spent};
-use self::pattern::QUOTE_MAX;
-use crate::domain::json;
+use self::pattern::{Pattern, QUOTE_MAX};
+use crate::domain::json::{self, Scanner, TokenKind};
 
 mod branches;
 mod meter;
@@ -22,6 +22,8 @@ const BEYOND_BY_PATTERN: &str = "the schema cannot judge this input; simplify it
 const BEYOND_BY_SIZE: &str = "this input is too large for its schema to judge; send fewer values at once";
 /// Node count from which an input can exceed the budget without branches.
 const LARGE: usize = 1_000;
+/// Maximum bytes of a parsed input, which can take 150 times the memory of its text.
+const MAX_PARSED: usize = 256 << 20;
 /// Violations named in a message.
 const TOLD: usize = 3;
 /// Maximum characters of a violation's description, which may quote the input.
@@ -116,16 +118,19 @@ impl Schema {
     }
 
     /// Validates within a budget and passes the errors to `tell`, or only the first if all exceed the budget. Errors
-    /// are collected only for an invalid input, because `anyOf` and `oneOf` collect those of all branches.
+    /// are collected only for an invalid input, because `anyOf` and `oneOf` collect those of all branches. Takes at
+    /// most three passes, each with the budget.
     fn judge<T>(&self, input: &str, tell: impl FnOnce(Vec<ValidationError<'_>>) -> T) -> Result<T, String> {
         let value = readable(input)?;
         let within = |judge: &dyn Fn() -> _| meter::within(input.len(), &self.keys, judge);
-        let all = || {
-            let is_wrong = !self.validator.is_valid(&value);
-            is_wrong.then(|| self.validator.iter_errors(&value)).into_iter().flatten().collect()
-        };
+        let all = || self.validator.iter_errors(&value).collect();
         let first = || self.validator.validate(&value).err().into_iter().collect();
-        within(&all).or_else(|_| within(&first)).map(tell).map_err(|spent| {
+        let judged = meter::within(input.len(), &self.keys, || self.validator.is_valid(&value));
+        let errors = judged.and_then(|is_valid| match is_valid {
+            true => Ok(Vec::new()),
+            false => within(&all).or_else(|_| within(&first)),
+        });
+        errors.map(tell).map_err(|spent| {
             let advice = match spent {
                 Spent::ByPattern => BEYOND_BY_PATTERN,
                 Spent::ByReading if self.overlapping.is_empty() && meter::size(&value) > LARGE => {
@@ -159,12 +164,44 @@ impl Violation {
 
 /// Parses an input for validation only; the exact bytes run.
 fn readable(input: &str) -> Result<Value, String> {
+    let (bytes, keys) = measured(input);
+    if bytes > MAX_PARSED {
+        return Err(BEYOND_BY_SIZE.to_owned());
+    }
+    let value = serde_json::from_str(input)
+        .map_err(|error| format!("the schema cannot judge this input: {error}"))?;
     // Refuses duplicate keys: the validator reads the last, the tool may read the first.
-    if let Some(key) = json::duplicate_keys(input).first() {
-        let key = cut(key, QUOTE_MAX);
+    if keys_in(&value) != keys {
+        let twice = json::duplicate_keys(input);
+        let key = cut(twice.first().map_or("", String::as_str), QUOTE_MAX);
         return Err(format!("the key {key} stands twice in its object; the schema can judge only one"));
     }
-    serde_json::from_str(input).map_err(|error| format!("the schema cannot judge this input: {error}"))
+    Ok(value)
+}
+
+/// Returns the bytes of the parsed input, estimated from the sizes of the parser's allocations, and its number of keys.
+fn measured(input: &str) -> (usize, usize) {
+    let (mut scanner, mut bytes, mut keys) = (Scanner::new(input), 0, 0);
+    while let Ok(Some(token)) = scanner.next_token() {
+        keys += usize::from(token.kind == TokenKind::Key);
+        bytes += match token.kind {
+            TokenKind::ObjectStart => 190,
+            TokenKind::ArrayStart => 300,
+            TokenKind::Key => 150 + token.text.len(),
+            TokenKind::String => 100 + token.text.len(),
+            TokenKind::Scalar => 72,
+            TokenKind::ObjectEnd | TokenKind::ArrayEnd => 0,
+        };
+    }
+    (bytes, keys)
+}
+
+fn keys_in(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(keys_in).sum(),
+        Value::Object(members) => members.len() + members.values().map(keys_in).sum::<usize>(),
+        _ => 0,
+    }
 }
 
 fn told(error: &ValidationError<'_>) -> String {
@@ -373,6 +410,53 @@ mod tests {
         assert!(flat.check(&format!(r#"{{"l":[{}5]}}"#, "5,".repeat(50_000))).unwrap_err().starts_with("/l"));
         assert_eq!(tree.unwrap().check(&expression), Ok(()));
         assert_eq!(deep.unwrap().check(&nested(60, "all", "{}")), Ok(()));
+    }
+
+    #[test]
+    fn a_large_ordinary_input_is_judged() {
+        let text = json!({"x": {"items": {
+            "type": "object", "required": ["id"], "additionalProperties": false,
+            "properties": {"id": {"type": "integer", "minimum": 0}, "name": {"type": "string", "minLength": 1},
+                "note": {"type": "string", "pattern": "^[A-Z]"}, "tags": {"items": {"enum": ["a", "b"]}}}
+        }}});
+        let schema = schema_of(&json!({"properties": text})).unwrap();
+        let note = format!("On {}", "time, ".repeat(20));
+        let record = |n| format!(r#"{{"id":{n},"name":"Customer {n}","note":"{note}","tags":["a","b"]}},"#);
+        let records: String = (0..80_000).map(record).collect();
+
+        assert!(records.len() > 14 << 20);
+        assert_eq!(schema.check(&format!(r#"{{"x":[{records}{{"id":1}}]}}"#)), Ok(()));
+    }
+
+    #[test]
+    fn the_budget_does_not_grow_with_the_input() {
+        let names: Map<_, _> =
+            (0..6_000).map(|n| (format!("{}{}{n}", "a".repeat(200), "b".repeat(200)), json!(1))).collect();
+        let patterns: Vec<_> = (0..100).map(|n| json!({"pattern": format!("^.*a.*b.*{n}$")})).collect();
+        let schema = schema_of(&json!({"propertyNames": {"anyOf": patterns}})).unwrap();
+
+        assert_eq!(schema.check(&json!(names).to_string()), Err(BEYOND_BY_PATTERN.to_owned()));
+    }
+
+    #[test]
+    fn many_matches_of_short_keys_are_counted() {
+        let patterns: Map<_, _> = (0..200).map(|n| (format!("^(a|b|ab)*{n}?$"), json!({}))).collect();
+        let schema = schema_of(&json!({"patternProperties": patterns})).unwrap();
+        let keys: Map<_, _> = (0..50_000).map(|n| (n.to_string(), json!(1))).collect();
+
+        assert_eq!(schema.check(&json!(keys).to_string()), Err(BEYOND_BY_PATTERN.to_owned()));
+    }
+
+    #[test]
+    fn inputs_that_take_much_memory_are_refused() {
+        let schema = schema("{}").unwrap();
+        for (open, close) in [(r#"{"":"#, "}"), ("[", "]")] {
+            let value = format!("{}1{}", open.repeat(100), close.repeat(100));
+            let list = |n| format!(r#"{{"x":[{}1]}}"#, format!("{value},").repeat(n));
+
+            assert_eq!(schema.check(&list(100)), Ok(()));
+            assert_eq!(schema.check(&list(10_000)), Err(BEYOND_BY_SIZE.to_owned()));
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::support::{config, plain, script, start, with_tool};
 use crate::config::paths::Paths;
 use crate::config::{Config, Executor, GateConfig, ToolConfig};
 use crate::domain::{RawJson, Risk};
-use crate::gate::judging::{MAX_JUDGES, MAX_WAITING, PROPOSALS};
+use crate::gate::judging::{LARGE_PROPOSALS, MAX_JUDGES, MAX_WAITING, PROPOSALS, SMALL};
 use crate::gate::{Gate, GateError, check};
 
 /// Returns the error of a start with this configuration, which a check must report, too.
@@ -220,6 +220,29 @@ async fn inputs_of_one_tool_do_not_delay_another() {
     drop(turn);
 
     assert_eq!([decided, other, waiting.await], [Ok(Ok(())), Ok(Ok(())), Ok(Ok(()))]);
+}
+
+#[tokio::test]
+async fn large_inputs_do_not_delay_small_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.json");
+    std::fs::write(&path, SCHEMA).unwrap();
+    let tool = ToolConfig { schema: Some(path), ..ToolConfig::default() };
+    let served = with_tools(folder.path(), &[("large", tool.clone()), ("t", tool)], &[]).await;
+    let gate = &served.gate;
+    let small = RawJson::parse(r#"{"title":"x"}"#).unwrap();
+    let large = RawJson::parse(format!(r#"{{"title":"{}"}}"#, "x".repeat(SMALL))).unwrap();
+    let turn = LARGE_PROPOSALS.acquire().await.unwrap();
+
+    let mut waiting = Box::pin(gate.judge("large", &large, false));
+    let other = tokio::select! {
+        biased;
+        _ = &mut waiting => panic!("judged next to another large input"),
+        judged = gate.judge("t", &small, false) => judged,
+    };
+    drop(turn);
+
+    assert_eq!([other, waiting.await], [Ok(Ok(())), Ok(Ok(()))]);
 }
 
 #[tokio::test]
