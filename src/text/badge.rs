@@ -5,7 +5,7 @@ use icu_properties::props::{BidiClass, BidiControl, BinaryProperty as _, Enumera
 use crate::domain::json::only;
 
 use super::class::{is_base, is_mark, is_ours, is_twin};
-use super::identifier::{is_mixed, words};
+use super::identifier::{has_mixed_word, words};
 use super::lookalike::{has_false_punctuation, is_styled_word};
 use super::units::{Face, Mode, REPEATS, units};
 
@@ -177,7 +177,7 @@ fn of_line(line: &str, badges: &mut Badges) {
             }
         }
     }
-    if !line.is_ascii() && words(line).any(is_mixed) {
+    if has_mixed_word(line) {
         badges.add(Badge::MixedScript);
     }
     if !line.is_ascii() && (words(line).any(is_styled_word) || has_false_punctuation(line)) {

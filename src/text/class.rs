@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use icu_properties::CodePointSetData;
 use icu_properties::props::{
-    DefaultIgnorableCodePoint, EnumeratedProperty as _, GeneralCategory, GraphemeClusterBreak, Script,
+    CanonicalCombiningClass, DefaultIgnorableCodePoint, EnumeratedProperty as _, GeneralCategory,
+    GraphemeClusterBreak, Script,
 };
 use unicode_width::UnicodeWidthChar as _;
 
@@ -85,6 +86,11 @@ pub(super) const fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}')
 }
 
+/// A sign that joins consonants. A joiner after it shapes the letter before it, such as a Malayalam chillu.
+pub(super) fn is_virama(c: char) -> bool {
+    CanonicalCombiningClass::for_char(c) == CanonicalCombiningClass::Virama
+}
+
 pub(super) fn takes_joiners(c: char) -> bool {
     const SCRIPTS: [Script; 19] = [
         Script::Arabic,
@@ -127,12 +133,16 @@ pub(super) fn glyph(c: char, before: &str, after: Option<char>) -> Option<&'stat
         let word = before.chars().rev().take(3).filter(char::is_ascii_alphabetic).count() == 3;
         word && after.is_some_and(|c| c.is_ascii_alphabetic())
     };
+    // Writers of scripts without spaces often type two.
+    let after_pair = || before.strip_suffix(c).is_some_and(|before| before.ends_with(has_no_spaces));
     match c {
         '\t' => Some("⇥"),
-        '\u{a0}' if !near(is_blank) && !in_words() => Some("⍽"),
+        '\u{a0}' if !near(|c| is_blank(c) && c != '\u{200b}') && !in_words() => Some("⍽"),
         '\u{202f}' if !near(is_blank) && !in_words() => Some("⎵"),
         '\u{3000}' if !near(is_blank) && near(|c| c.width() == Some(2)) => Some("␣␣"),
-        '\u{200b}' if !near(is_blank) && near(has_no_spaces) => Some("⁞"),
+        '\u{200b}' if near(has_no_spaces) || after_pair() => Some("⁞"),
+        // The full stop of Armenian, typed so by many.
+        '\u{2024}' if last.is_some_and(|c| Script::for_char(c) == Script::Armenian) => Some("\u{2024}"),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use icu_properties::CodePointSetData;
 use icu_properties::props::Emoji;
 
-use super::class::{is_base, is_hidden, is_joiner, is_mark, takes_joiners};
+use super::class::{is_base, is_hidden, is_joiner, is_mark, is_virama, takes_joiners};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Maximum marks on one base.
@@ -28,7 +28,7 @@ pub(super) fn is_plain(cluster: &str, after: Option<char>) -> bool {
 
 /// Letters with their marks; joiners only in scripts that require them.
 fn is_written(first: char, rest: &str, after: Option<char>) -> bool {
-    let (mut base, mut marks, mut joined) = (first, 0, false);
+    let (mut base, mut marks, mut joined, mut last) = (first, 0, false, first);
     for (nth, c) in rest.chars().enumerate() {
         if nth >= CHARS {
             return false;
@@ -37,10 +37,11 @@ fn is_written(first: char, rest: &str, after: Option<char>) -> bool {
             if joined || !takes_joiners(base) {
                 return false;
             }
-            joined = true;
+            joined = !is_virama(last);
+            last = c;
             continue;
         }
-        joined = false;
+        (joined, last) = (false, c);
         if is_hidden(c) || is_skin(c) {
             return false;
         }

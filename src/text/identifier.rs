@@ -3,7 +3,9 @@
 use icu_properties::props::{EnumeratedProperty as _, Script};
 
 use super::class::is_base;
-use super::lookalike::{is_disguised, is_disguised_number, is_other_script, is_styled, looks_ascii};
+use super::lookalike::{
+    is_disguised, is_disguised_number, is_ordinary_number, is_other_script, is_styled, looks_ascii, script_of,
+};
 use super::shown::Shown;
 use super::units::Mode;
 use crate::domain::Untrusted;
@@ -31,19 +33,38 @@ pub fn identifier_part(text: &str) -> Shown {
 /// Shows the name of an agent or reviewer in any script, but as an identifier if a word looks like another script's.
 pub fn name(text: &Untrusted) -> Shown {
     let raw = text.as_raw();
-    if !raw.is_ascii() && words(raw).any(|word| is_mixed(word) || is_disguised(word)) {
+    if !raw.is_ascii() && (has_mixed_word(raw) || words(raw).any(is_disguised)) {
         return identifier_part(raw);
     }
     Shown::of_line(raw)
 }
 
-/// Whether a word mixes Latin letters with lookalikes of another script.
-pub(super) fn is_mixed(word: &str) -> bool {
-    if word.is_ascii() {
+/// Whether a word mixes Latin letters or ASCII digits with lookalikes of another script. A number such as `А4` is
+/// ordinary if the word before it, or after it, shows the script of its letters.
+pub(super) fn has_mixed_word(text: &str) -> bool {
+    if text.is_ascii() {
         return false;
     }
-    if is_disguised_number(word) {
-        return true;
+    let texts =
+        text.split('%').enumerate().map(|(nth, part)| if nth == 0 { part } else { after_format(part) });
+    let words: Vec<&str> = texts.flat_map(words).collect();
+    let mut before = None;
+    words.iter().enumerate().any(|(at, word)| {
+        let around = before.or_else(|| words.iter().skip(at + 1).find_map(|word| script_of(word)));
+        before = script_of(word).or(before);
+        is_mixed(word) || is_disguised_number(word) && !around.is_some_and(|it| is_ordinary_number(word, it))
+    })
+}
+
+/// Strips the rest of a `printf` directive, to which a translated word may be joined: `%sа`.
+fn after_format(text: &str) -> &str {
+    let directive = text.trim_start_matches(|c: char| c.is_ascii_digit() || "$-+#.*lhzj".contains(c));
+    directive.strip_prefix(|c| "diouxXeEfgGcspn".contains(c)).unwrap_or(text)
+}
+
+fn is_mixed(word: &str) -> bool {
+    if word.is_ascii() {
+        return false;
     }
     let latin = word.chars().any(|c| c.is_ascii_alphabetic() || Script::for_char(c) == Script::Latin);
     latin && word.chars().any(|c| is_other_script(c) && looks_ascii(c))

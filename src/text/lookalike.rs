@@ -52,7 +52,16 @@ pub(super) fn is_styled_word(word: &str) -> bool {
     let chars = || word.chars().zip(word.chars().skip(1));
     let in_a_row =
         chars().any(|(one, next)| is_styled_number(one) && is_styled_number(next) && !counts(one, next));
-    (!styled.is_empty() && styled.len() + letters > 1)
+    let among_digits = || {
+        let chars: Vec<char> = word.chars().collect();
+        let inside = |three: &[char]| match three {
+            [one, c, other] => one.is_ascii_digit() && is_styled(*c) && other.is_ascii_digit(),
+            _ => false,
+        };
+        // `5ℓ` is a volume.
+        is_disguised(word.trim_end_matches('ℓ')) || chars.windows(3).any(inside)
+    };
+    (!styled.is_empty() && (styled.len() + letters > 1 || digits && among_digits()))
         || (numbers.iter().any(|c| is_styled(*c)) && digits)
         || in_a_row
 }
@@ -93,11 +102,27 @@ pub(super) fn is_disguised_number(word: &str) -> bool {
     let is_digit = |c: char| is_foreign(c) && GeneralCategory::for_char(c) == GeneralCategory::DecimalNumber;
     let inner = word.trim_matches(|c: char| !c.is_ascii_digit());
     let inside = inner.chars().any(|c| is_foreign(c) && looks_ascii(c));
-    let is_zero = |c: char| is_foreign(c) && matches!(looks_like(c), Some('o' | 'l'));
+    let is_zero = |c: char| is_foreign(c) && matches!(looks_like(c), Some('o' | 'O' | 'l'));
     let ends = word.chars().filter(|c| !c.is_ascii_digit());
     let zeros = ends.clone().all(is_zero) && !ends.eq(['ο']);
-    let capitals = is_disguised(word) && word.chars().any(|c| c.is_uppercase() && is_foreign(c));
+    // Scripts without case included.
+    let capitals = is_disguised(word) && word.chars().any(|c| !c.is_lowercase() && is_foreign(c));
     inside || zeros || capitals || word.chars().any(is_digit)
+}
+
+/// The script of a word with a letter that shows it; `None` for digits and lookalikes alone.
+pub(super) fn script_of(word: &str) -> Option<Script> {
+    let telling =
+        |c: &char| c.is_ascii_alphabetic() || is_other_script(*c) && !is_mark(*c) && !looks_ascii(*c);
+    word.chars().find(telling).map(Script::for_char)
+}
+
+/// Whether a disguised number is ordinary among words of this script: `формат А4`, but not `37О4`.
+pub(super) fn is_ordinary_number(word: &str, script: Script) -> bool {
+    let looks_digit =
+        |c: char| looks_like(c).is_some_and(|c| c.is_ascii_digit() || matches!(c, 'o' | 'O' | 'l'));
+    let is_ordinary = |c: char| c.is_ascii_digit() || Script::for_char(c) == script && !looks_digit(c);
+    word.chars().all(is_ordinary)
 }
 
 /// Whether a line has a lookalike comma, slash, minus or colon between ASCII digits or in a path, or a lookalike
@@ -109,7 +134,8 @@ pub(super) fn has_false_punctuation(line: &str) -> bool {
         before && after.is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit()))
     };
     // An en dash between numbers is a range.
-    let false_mark = |(at, c): (usize, char)| is_false_mark(c) && c != '–' && around(at, c);
+    let is_mark = |c: char| is_false_mark(c) && c != '–' || is_foreign_point(c);
+    let false_mark = |(at, c): (usize, char)| is_mark(c) && around(at, c);
     line.char_indices().any(|it| false_mark(it) || is_currency_twin(it.1))
         || line.split_whitespace().any(|token| token.contains(is_false_mark) && is_false_path(token))
 }
@@ -133,11 +159,25 @@ fn is_path(token: &str) -> bool {
         || token.matches('/').count() > 1
 }
 
-fn is_false_mark(c: char) -> bool {
+/// A comma or point of another script, which is ordinary except between ASCII digits. Not of CJK, whose commas separate.
+fn is_foreign_point(c: char) -> bool {
+    const COMMAS: [char; 9] = [
+        '\u{7f8}', '\u{1363}', '\u{1802}', '\u{1808}', '\u{2e34}', '\u{2e41}', '\u{a60d}', '\u{a6f5}',
+        '\u{fe10}',
+    ];
+    let is_point = || matches!(looks_like(c), Some('.' | '\u{60c}'));
+    !c.is_ascii() && COMMAS.contains(&c) || is_sign(c) && is_point()
+}
+
+/// Whether a character is a sign. Some modifier letters are drawn as one.
+fn is_sign(c: char) -> bool {
     !c.is_ascii()
-        && !c.is_alphanumeric()
         && !is_full_width(c)
-        && matches!(looks_like(c), Some(',' | '/' | '-' | ':' | '\\'))
+        && (!c.is_alphanumeric() || GeneralCategory::for_char(c) == GeneralCategory::ModifierLetter)
+}
+
+fn is_false_mark(c: char) -> bool {
+    is_sign(c) && matches!(looks_like(c), Some(',' | '/' | '-' | ':' | '\\'))
 }
 
 fn is_currency_twin(c: char) -> bool {
@@ -204,6 +244,34 @@ mod tests {
             "C\u{a789}\\Windows\u{29f5}x",
             "C:\u{2216}Windows",
             "bin\u{29f5}a\u{29f5}x",
+            "pay 1\u{2134}0",
+            "\u{20ac}1\u{2134}0",
+            "100\u{2134}",
+            "2\u{2134}26",
+            "$\u{217c}00",
+            "10\u{217c}",
+            "1\u{2160}0",
+            "1\u{2170}0",
+            "\u{216f}100",
+            "\u{4ef7}1\u{2134}0\u{5186}",
+            "GB82 WEST \u{217c}234",
+            "DE89 3704 0044 0532 013\u{2134} 00",
+            "1\u{a4f3}\u{a4f3}",
+            "\u{a4e2}100",
+            "1\u{2d54}\u{2d54}",
+            "1\u{12d0}\u{12d0}",
+            "1\u{60c}000",
+            "1\u{66c}000",
+            "12\u{2d0}30",
+            "1\u{2e34}5",
+            "1\u{a4f8}000",
+            "1\u{a4f9}000",
+            "1\u{1363}000",
+            "\u{444}\u{43e}\u{440}\u{43c}\u{430}\u{442} 37\u{41e}4",
+            "\u{444}\u{43e}\u{440}\u{43c}\u{430}\u{442} 10\u{417}",
+            "size \u{410}8 \u{43b}\u{438}\u{441}\u{442}",
+            "\u{441}\u{447}\u{451}\u{442} DE89 37\u{410}4",
+            "%p\u{430}ypal",
         ];
         for text in disguised {
             assert!(badges(text).alarms().next().is_some(), "{text}");
@@ -245,6 +313,14 @@ mod tests {
             "2×3, 1ª2, 10ş5, 3é4, 第3Ⅰ",
             "╱╲╱╲ ╱‾‾╲ A∖B \\textit{a}–\\textit{b}",
             "½¼ 10⁻¹² １０",
+            "формат А4, витамин В12, 10х10",
+            "220В в сети, 1С:Предприятие",
+            "βιταμίνη Β12",
+            "%sа также %luсек, %1$sвот",
+            "5ℓ, 5Ⅱ",
+            "١،٢ و 1، 2",
+            "1、2、3",
+            "/usr/bin، /etc",
         ];
         for text in ordinary {
             assert!(badges(text).alarms().next().is_none(), "{text}");
