@@ -149,11 +149,16 @@ impl<'a> Node<'a, Metered> for &'a Value {
     metered! {
         as_object: Option<&'a Map<String, Value>>,
         as_array: Option<&'a [Value]>,
-        as_number: Option<&'a Number>,
         as_boolean: Option<bool>,
         is_null: bool,
         json_type: JsonType,
         identity: Option<NodeIdentity>,
+    }
+
+    fn as_number(&self) -> Option<&'a Number> {
+        let number = Node::<SerdeJson>::as_number(self);
+        spend(number.map_or(1, price), 0);
+        number
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
@@ -223,6 +228,15 @@ impl<'a> Array<'a, Metered> for &'a [Value] {
         spend(self.iter().map(size).sum(), 0);
         let mut seen = HashSet::with_capacity(<[Value]>::len(self));
         self.iter().all(|value| seen.insert(canonical(value)))
+    }
+}
+
+/// Steps for a number. `multipleOf` calculates with exact fractions, which have hundreds of digits at the extremes.
+fn price(number: &Number) -> usize {
+    match number.as_f64().filter(|_| number.is_f64()).map(f64::abs) {
+        None => 1,
+        Some(0.0 | 1e-18..=1e18) => 4,
+        Some(_) => 256,
     }
 }
 
