@@ -88,8 +88,13 @@ fn leaves(tree: &str, before: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// Resolves a path as written in `module`; `None` for a path of another crate.
-fn absolute(module: &Path, children: &BTreeSet<String>, path: &str) -> Option<Path> {
+/// Resolves a path as written in `module`, which may begin with an imported name; `None` for a path of another crate.
+fn absolute(
+    module: &Path,
+    children: &BTreeSet<String>,
+    imports: &[(String, Path)],
+    path: &str,
+) -> Option<Path> {
     let mut words = words(path);
     let first = words.remove(0);
     let above = match first.as_str() {
@@ -97,7 +102,7 @@ fn absolute(module: &Path, children: &BTreeSet<String>, path: &str) -> Option<Pa
         "self" => module.clone(),
         "super" => module[..module.len() - 1].to_vec(),
         child if children.contains(child) => [module.clone(), vec![first]].concat(),
-        _ => return None,
+        name => imports.iter().find(|(known, _)| known == name)?.1.clone(),
     };
     Some([above, words].concat())
 }
@@ -125,8 +130,9 @@ fn read(module: &Path, text: &str, children: &BTreeSet<String>) -> File {
         rest = after;
         let mut found = Vec::new();
         leaves(&tree.replace('\n', " "), "", &mut found);
-        let known =
-            found.into_iter().filter_map(|(name, path)| Some((name, absolute(module, children, &path)?)));
+        let known = found
+            .into_iter()
+            .filter_map(|(name, path)| Some((name, absolute(module, children, &[], &path)?)));
         file.imports.extend(known);
     }
     plain.push_str(rest);
@@ -135,7 +141,7 @@ fn read(module: &Path, text: &str, children: &BTreeSet<String>) -> File {
     }
     let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     for path in plain.split(|c| !is_path(c)).filter(|path| path.contains("::")) {
-        file.paths.extend(absolute(module, children, path.trim_matches(':')));
+        file.paths.extend(absolute(module, children, &file.imports, path.trim_matches(':')));
     }
     file
 }
@@ -205,7 +211,7 @@ fn rooms_have_no_import_circles() {
 }
 
 #[test]
-fn import_circle_is_found_through_reexports() {
+fn import_circle_is_found_through_reexports_and_imports() {
     let of = |module: &str, text: &str, children: &[&str]| {
         let children = children.iter().map(|child| (*child).to_owned()).collect();
         let module: Path = words(module);
@@ -223,7 +229,13 @@ fn import_circle_is_found_through_reexports() {
         circle(needs(&parts.into_iter().chain([top]).collect(), "room"))
     };
 
+    let through_import = [
+        of("room::a", "use crate::room;\nfn f() { room::b::g() }\n", &[]),
+        of("room::b", "use super::a::f;\nfn g() { f() }\n", &[]),
+    ];
+    let bare = of("room", "", &["a", "b"]);
     let again = of("room", "pub use a::A;\npub use self::b::{B, C as D};\n", &["a", "b"]);
     assert_eq!(found(round, top), ["room", "room::a", "room::b"]);
+    assert_eq!(found(through_import, bare), ["room::a", "room::b"]);
     assert!(found(straight, again).is_empty());
 }

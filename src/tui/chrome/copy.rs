@@ -2,34 +2,26 @@
 //! because placet cannot show them where they are pasted.
 
 use crate::domain::{ActionKey, Untrusted};
-use crate::inbox::Answer;
-use crate::inbox::filter::Filter;
 use crate::text;
 use crate::text::{PieceKind, hidden};
 use crate::tui::chrome::words;
 use crate::tui::core::command::Command;
-use crate::tui::core::modal::{LinkTarget, LinksSheet, Modal};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Clip, Effect};
-use crate::tui::decide::confirm_guard::is_burst;
-use crate::tui::history;
-use crate::tui::history::state::ViewKind;
+use crate::tui::edit;
+use crate::tui::preview::links_sheet;
+use crate::tui::preview::links_sheet::LinkTarget;
 use crate::tui::preview::page::line::PageLine;
 use crate::tui::preview::page::links::links as addresses;
-use crate::tui::preview::page::made::{Cached, Tab};
-use crate::tui::queue::filter;
-use crate::tui::queue::slots::Slot;
-use crate::tui::queue::state::Cursor;
+use crate::tui::preview::page::made::Cached;
 
-use super::state::{Focus, Tone};
+use super::state::Tone;
 
 /// Longest text that terminals copy: xterm accepts 74,994 characters of base64.
 const LONGEST: usize = 74_994 / 4 * 3;
 const LINKS: usize = 12;
 /// Largest input in bytes whose preview is copied as text; it is laid out while the screen waits.
 const LONGEST_TEXT: u64 = 1 << 20;
-/// A key pressed this soon after a sheet opened was not meant for it. Milliseconds.
-const SETTLE: i64 = 300;
 
 pub(crate) fn id(model: &mut Model) {
     let Some(key) = here(model) else { return };
@@ -40,7 +32,7 @@ pub(crate) fn id(model: &mut Model) {
 
 pub(crate) fn json(model: &mut Model) {
     let input = |cached: &Cached| cached.action.input.as_str().to_owned();
-    let clip = content(model, input).map(|text| Effect::Copy(Clip { what: words::THE_INPUT, text }));
+    let clip = content(model, input).map(|text| Effect::Copy(Clip { what: edit::words::THE_INPUT, text }));
     model.effects.extend(clip);
 }
 
@@ -85,93 +77,8 @@ pub(crate) fn links(model: &mut Model) {
     if links.is_empty() {
         model.say(words::NO_LINK);
     } else {
-        let links = links.into_iter().map(LinkTarget::Web).collect();
-        model.modal = Some(Modal::Links(LinksSheet { links, at: 0, opened: model.now }));
+        links_sheet::open(model, links.into_iter().map(LinkTarget::Web).collect());
     }
-}
-
-/// Returns true if the Context tab is shown and links to other actions.
-pub(crate) fn leads(model: &Model) -> bool {
-    model.preview.tab == Tab::Context && !targets(model).is_empty()
-}
-
-/// Returns the targets of the Context tab: pending actions of the same mission, a duplicate, and earlier decisions on
-/// the tool.
-fn targets(model: &Model) -> Vec<LinkTarget> {
-    let Some(slot) = model.here() else { return Vec::new() };
-    let row = &slot.entry.row;
-    let mut targets = Vec::new();
-    if let Some(mission) = &row.mission {
-        let same = |other: &&Slot| {
-            other.entry.key != slot.entry.key
-                && other.entry.row.mission.as_ref() == Some(mission)
-                && other.counts_as_pending()
-        };
-        let others = model.queue.slots.iter().filter(same).count();
-        targets.extend((others > 0).then(|| LinkTarget::Mission(mission.clone(), others)));
-    }
-    let same = model.queue.same_as(slot, model.now);
-    targets.extend(same.filter(|same| same.approved.is_none()).map(|same| LinkTarget::Same(same.key)));
-    let told = model.reader.answers.get(&slot.entry.key, Tab::Context);
-    if matches!(told.map(|told| told.answer.as_ref()), Some(Ok(Answer::Context(_, Some(_)))))
-        && !model.flags_of(slot).any()
-    {
-        targets.push(LinkTarget::Decided(row.tool.clone()));
-    }
-    targets
-}
-
-/// Goes to the target of the Context tab, or shows the list if there are several.
-pub(crate) fn follow(model: &mut Model) {
-    let links = targets(model);
-    match links.as_slice() {
-        [] => model.say(words::NO_OTHER_OF_MISSION),
-        [only] => go(model, only.clone()),
-        _ => model.modal = Some(Modal::Links(LinksSheet { links, at: 0, opened: model.now })),
-    }
-}
-
-fn go(model: &mut Model, target: LinkTarget) {
-    match target {
-        LinkTarget::Web(link) => model.effects.push(Effect::Open(link)),
-        LinkTarget::Mission(mission, _) => {
-            history::update::close(model);
-            model.screen.zoom = false;
-            model.screen.focus = Focus::List;
-            filter::show(model, Some(Filter::of_mission(&mission)));
-        }
-        LinkTarget::Same(key) => {
-            model.screen.zoom = false;
-            model.screen.focus = Focus::List;
-            if !model.queue.is_shown(&key) {
-                filter::show(model, None);
-            }
-            model.queue.go_to_identity(&Cursor::Action(key));
-        }
-        LinkTarget::Decided(tool) => {
-            history::update::open(model, ViewKind::Decided);
-            filter::show_in_history(model, Some(Filter::of_tool(&tool)));
-        }
-    }
-}
-
-pub(crate) fn open(model: &mut Model) {
-    let Some(Modal::Links(sheet)) = &model.modal else { return };
-    let (soon, link) = (model.now.since(sheet.opened) < SETTLE, sheet.links.get(sheet.at).cloned());
-    if soon || is_burst(model) {
-        return;
-    }
-    model.modal = None;
-    if let Some(target) = link {
-        go(model, target);
-    }
-}
-
-pub(crate) fn this_link(model: &mut Model) {
-    let Some(Modal::Links(sheet)) = &model.modal else { return };
-    let Some(LinkTarget::Web(text)) = sheet.links.get(sheet.at).cloned() else { return };
-    model.modal = None;
-    model.effects.push(Effect::Copy(Clip { what: words::THE_LINK, text }));
 }
 
 /// Reports how the text was copied. If no program could copy it, the terminal is asked to.

@@ -44,7 +44,7 @@ impl Model {
     pub(crate) fn hint(&self) -> Option<String> {
         if !self.settings.hints
             || !self.screen.restored
-            || self.modal.is_some()
+            || self.sheet.is_some()
             || self.screen.overlay.is_some()
             || self.watches()
         {

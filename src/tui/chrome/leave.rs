@@ -2,80 +2,82 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
-use crate::tui::core::command::Command;
+use crate::tui::core::command::{Command, KeyContext};
 use crate::tui::core::keymap::{Chord, bare};
-use crate::tui::core::modal::Modal;
-use crate::tui::core::model::Model;
+use crate::tui::core::layout::Layout;
+use crate::tui::core::model::{Keys, Model, Sheet};
 use crate::tui::core::msg::Effect;
-use crate::tui::decide::{confirm_guard, reason, stage};
-use crate::tui::queue::{filter, places, saved_filters};
-use crate::tui::submit::{hold, resolve_unknown};
-use crate::tui::{dashboard, edit, history, preview, submit};
+use crate::tui::decide::{confirm_guard, stage};
+use crate::tui::queue::filter;
+use crate::tui::submit::hold;
+use crate::tui::{dashboard, history, preview, submit};
 
 use super::pen::{Pen, sheet_frame};
 use super::state::Focus;
 use super::{theme, words};
 
-pub(crate) fn back(model: &mut Model) {
-    match &model.modal {
-        Some(Modal::Edit(_)) => edit::update::close(model),
-        Some(Modal::Reason(_)) => reason::close(model),
-        Some(Modal::Review(_)) => {
-            model.modal = None;
-            model.say(words::NOTHING_WAS_SENT);
+/// The question before quitting.
+#[derive(Clone, Debug)]
+pub(crate) struct QuitQuestion {
+    /// The count typed to discard the staged decisions; `None` until that was chosen.
+    typed: Option<String>,
+}
+
+impl Sheet for QuitQuestion {
+    fn keys(&self) -> Keys {
+        Keys { typed, accept, ..Keys::of(&[KeyContext::Quit, KeyContext::Anywhere]) }
+    }
+
+    /// Draws the question. The default keeps everything.
+    fn draw(&self, model: &Model, _: &Layout, area: Rect, buf: &mut Buffer) -> Option<Position> {
+        let staged = model.unsent();
+        let mut lines = Vec::new();
+        let demo = model.settings.place.demo.is_some();
+        if staged > 0 {
+            let then = if demo { words::GONE_WITH_DEMO } else { words::KEPT };
+            lines.push(words::staged_not_sent(&words::count(staged, "decision"), then));
         }
-        Some(Modal::ResolveUnknown(_)) => resolve_unknown::back(model),
-        Some(Modal::Filter(_)) => filter::put_back(model),
-        Some(Modal::Places(_)) => places::put_back(model),
-        Some(Modal::NameFilter(_)) => saved_filters::close(model),
-        Some(Modal::EditSoon { .. } | Modal::Saved | Modal::Report(_) | Modal::Links(_) | Modal::Quit(_)) => {
-            model.modal = None;
+        if model.submit.held.is_some() {
+            lines.push(words::QUITTING_RECALLS.to_owned());
         }
-        None if model.preview.search.is_some() => preview::search::end(model),
-        None if model.screen.zoom => model.screen.zoom = false,
-        None if model.screen.focus == Focus::Preview => model.screen.focus = Focus::List,
-        None if model.history.open.as_ref().is_some_and(|view| view.filter.is_some()) => filter::clear(model),
-        None if model.history.open.is_some() => history::update::close(model),
-        None if model.queue.has_range() => model.queue.drop_range(),
-        None if !model.queue.marks.is_empty() => model.queue.unmark_all(),
-        None if model.list.filtering.applied.is_some() => filter::clear(model),
-        None => model.screen.message = None,
+        if model.is_sending() {
+            lines.push(words::QUITTING_WAITS.to_owned());
+        }
+        if let Some(gate) = model.settings.place.gate.as_ref().filter(|gate| gate.serving) {
+            lines.push(words::gate_stops(&gate.url));
+            let then = if demo { words::DEMO_ENDS } else { words::AGENTS_CANNOT_PROPOSE };
+            lines.push(then.to_owned());
+        }
+        let size = (64.min(area.width), lines.len() as u16 + 6);
+        let body = sheet_frame(model, area, size, "Quit?", "", buf);
+        for (nth, line) in lines.iter().enumerate() {
+            Pen::new(buf, body, nth as u16 + 1).ours(line, theme::PLAIN);
+        }
+        let foot = Rect { y: body.bottom().saturating_sub(2), height: 1.min(body.height), ..body };
+        let mut pen = Pen::new(buf, foot, 0);
+        let keys = &model.settings.keymap;
+        let (accept, back) = (keys.key(Command::Accept), keys.key(Command::Back));
+        if let Some(typed) = &self.typed {
+            let ask = words::type_to_discard(staged, &accept, typed);
+            pen.ours(&ask, theme::BOLD).ours(&back, theme::KEY).ours(" stay", theme::PLAIN);
+            return None;
+        }
+        let keeps = staged > 0 && !demo;
+        pen.ours(&accept, theme::KEY)
+            .ours(if keeps { words::KEEP_AND_QUIT } else { words::QUIT }, theme::BOLD);
+        let others = [(Command::ReviewInstead, " review   "), (Command::Discard, " discard   ")];
+        for (command, what) in others.into_iter().take(usize::from(staged > 0) + usize::from(keeps)) {
+            pen.ours(&keys.key(command), theme::KEY).ours(what, theme::PLAIN);
+        }
+        pen.ours(&back, theme::KEY).ours(" stay", theme::PLAIN);
+        None
     }
 }
 
-/// Closes what is open. From the list it quits, after a question if decisions are staged.
-pub(crate) fn quit(model: &mut Model) {
-    let beneath = model.screen.zoom || model.screen.focus == Focus::Preview || model.history.open.is_some();
-    // From the watch view it quits at once; what is open beneath does not matter.
-    if model.modal.is_some() || (beneath && !model.watches()) {
-        return back(model);
-    }
-    if model.decide.draft.is_empty() && !model.is_sending() {
-        return now(model);
-    }
-    model.modal = Some(Modal::Quit(None));
-}
-
-pub(crate) fn review(model: &mut Model) {
-    model.modal = None;
-    dashboard::update::close(model);
-    submit::review::open_all(model);
-}
-
-pub(crate) fn discard(model: &mut Model) {
-    if model.unsent() == 0 {
-        model.say(words::NOTHING_IS_STAGED_TO_DISCARD);
-    } else if model.settings.place.demo.is_some() {
-        model.say(words::DEMO_KEEPS_NOTHING);
-    } else if let Some(Modal::Quit(typed)) = &mut model.modal {
-        *typed = Some(String::new());
-    }
-}
-
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
-    let Some(Modal::Quit(Some(typed))) = &mut model.modal else { return };
+fn typed(model: &mut Model, key: KeyEvent) {
+    let Some(typed) = typed_in(model) else { return };
     match (Chord::from(key).char(), bare(key)) {
         (Some(digit), _) if digit.is_ascii_digit() && typed.len() < 7 => typed.push(digit),
         (_, KeyCode::Backspace) => drop(typed.pop()),
@@ -84,9 +86,9 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
 }
 
 /// Quits and keeps everything. If the count was asked for, the right one discards and quits.
-pub(crate) fn enter(model: &mut Model) {
+fn accept(model: &mut Model) {
     let count = model.unsent();
-    let Some(Modal::Quit(Some(typed))) = &mut model.modal else { return now(model) };
+    let Some(typed) = typed_in(model) else { return now(model) };
     if *typed != count.to_string() {
         typed.clear();
         model.warn(words::not_discarded(count));
@@ -99,6 +101,56 @@ pub(crate) fn enter(model: &mut Model) {
     now(model);
 }
 
+fn typed_in(model: &mut Model) -> Option<&mut String> {
+    model.sheet.get_mut::<QuitQuestion>()?.typed.as_mut()
+}
+
+pub(crate) fn back(model: &mut Model) {
+    if let Some(keys) = model.sheet.keys() {
+        return (keys.back)(model);
+    }
+    match model.screen.focus {
+        _ if model.preview.search.is_some() => preview::search::end(model),
+        _ if model.screen.zoom => model.screen.zoom = false,
+        Focus::Preview => model.screen.focus = Focus::List,
+        _ if model.history.open.as_ref().is_some_and(|view| view.filter.is_some()) => filter::clear(model),
+        _ if model.history.open.is_some() => history::update::close(model),
+        _ if model.queue.has_range() => model.queue.drop_range(),
+        _ if !model.queue.marks.is_empty() => model.queue.unmark_all(),
+        _ if model.list.filtering.applied.is_some() => filter::clear(model),
+        Focus::List => model.screen.message = None,
+    }
+}
+
+/// Closes what is open. From the list it quits, after a question if decisions are staged.
+pub(crate) fn quit(model: &mut Model) {
+    let beneath = model.screen.zoom || model.screen.focus == Focus::Preview || model.history.open.is_some();
+    // From the watch view it quits at once; what is open beneath does not matter.
+    if model.sheet.is_some() || (beneath && !model.watches()) {
+        return back(model);
+    }
+    if model.decide.draft.is_empty() && !model.is_sending() {
+        return now(model);
+    }
+    model.sheet.open(QuitQuestion { typed: None });
+}
+
+pub(crate) fn review(model: &mut Model) {
+    model.sheet.close();
+    dashboard::update::close(model);
+    submit::review::open_all(model);
+}
+
+pub(crate) fn discard(model: &mut Model) {
+    if model.unsent() == 0 {
+        model.say(words::NOTHING_IS_STAGED_TO_DISCARD);
+    } else if model.settings.place.demo.is_some() {
+        model.say(words::DEMO_KEEPS_NOTHING);
+    } else if let Some(question) = model.sheet.get_mut::<QuitQuestion>() {
+        question.typed = Some(String::new());
+    }
+}
+
 /// Closes a sheet. The second interrupt within a second quits and keeps everything.
 pub(crate) fn interrupt(model: &mut Model) {
     if model.decide.guard.interrupted(model.now) {
@@ -106,7 +158,7 @@ pub(crate) fn interrupt(model: &mut Model) {
     }
     if model.screen.overlay.is_some() {
         close_overlay(model);
-    } else if model.modal.is_some() {
+    } else if model.sheet.is_some() {
         back(model);
     }
     let key = model.settings.keymap.key(Command::Interrupt);
@@ -134,54 +186,14 @@ pub(crate) fn now(model: &mut Model) {
     model.effects.push(Effect::Quit);
 }
 
-pub(crate) fn close_form(model: &mut Model) {
-    match &model.modal {
-        Some(Modal::Edit(_)) => edit::update::close(model),
-        Some(Modal::Reason(_)) => reason::close(model),
-        _ => {}
+/// Saves what was typed in the open sheet.
+pub(crate) fn save_sheet(model: &mut Model) {
+    if let Some(keys) = model.sheet.keys() {
+        (keys.save)(model);
     }
-    model.modal = None;
 }
 
-/// Draws the question. The default keeps everything.
-pub(crate) fn draw(model: &Model, typed: Option<&str>, area: Rect, buf: &mut Buffer) {
-    let staged = model.unsent();
-    let mut lines = Vec::new();
-    let demo = model.settings.place.demo.is_some();
-    if staged > 0 {
-        let then = if demo { words::GONE_WITH_DEMO } else { words::KEPT };
-        lines.push(words::staged_not_sent(&words::count(staged, "decision"), then));
-    }
-    if model.submit.held.is_some() {
-        lines.push(words::QUITTING_RECALLS.to_owned());
-    }
-    if model.is_sending() {
-        lines.push(words::QUITTING_WAITS.to_owned());
-    }
-    if let Some(gate) = model.settings.place.gate.as_ref().filter(|gate| gate.serving) {
-        lines.push(words::gate_stops(&gate.url));
-        let then = if demo { words::DEMO_ENDS } else { words::AGENTS_CANNOT_PROPOSE };
-        lines.push(then.to_owned());
-    }
-    let size = (64.min(area.width), lines.len() as u16 + 6);
-    let body = sheet_frame(model, area, size, "Quit?", "", buf);
-    for (nth, line) in lines.iter().enumerate() {
-        Pen::new(buf, body, nth as u16 + 1).ours(line, theme::PLAIN);
-    }
-    let foot = Rect { y: body.bottom().saturating_sub(2), height: 1.min(body.height), ..body };
-    let mut pen = Pen::new(buf, foot, 0);
-    let keys = &model.settings.keymap;
-    let (accept, back) = (keys.key(Command::Accept), keys.key(Command::Back));
-    if let Some(typed) = typed {
-        let ask = words::type_to_discard(staged, &accept, typed);
-        pen.ours(&ask, theme::BOLD).ours(&back, theme::KEY).ours(" stay", theme::PLAIN);
-        return;
-    }
-    let keeps = staged > 0 && !demo;
-    pen.ours(&accept, theme::KEY).ours(if keeps { words::KEEP_AND_QUIT } else { words::QUIT }, theme::BOLD);
-    let others = [(Command::ReviewInstead, " review   "), (Command::Discard, " discard   ")];
-    for (command, what) in others.into_iter().take(usize::from(staged > 0) + usize::from(keeps)) {
-        pen.ours(&keys.key(command), theme::KEY).ours(what, theme::PLAIN);
-    }
-    pen.ours(&back, theme::KEY).ours(" stay", theme::PLAIN);
+pub(crate) fn close_form(model: &mut Model) {
+    save_sheet(model);
+    model.sheet.close();
 }

@@ -214,6 +214,22 @@ pub(crate) fn sheet_frame(
     sheet_text(outer)
 }
 
+/// One line, in parts of different styles.
+pub(crate) type Parts = Vec<(Shown, Style)>;
+
+pub(crate) fn draw_lines(lines: &[Parts], area: Rect, buf: &mut Buffer) {
+    for (nth, line) in lines.iter().take(usize::from(area.height)).enumerate() {
+        let mut pen = Pen::new(buf, area, nth as u16);
+        for (part, style) in line {
+            pen.shown(part, *style);
+        }
+    }
+}
+
+pub(crate) fn ours(text: impl Into<String>, style: Style) -> (Shown, Style) {
+    (Shown::ours(text), style)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,6 @@ use crate::domain::{Confirm, DecisionKind};
 use crate::tui::core::command::{COMMANDS, Command, Spec};
 use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::Layout;
-use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::decide::update::approval;
 use crate::tui::history::state::ViewKind;
@@ -18,12 +17,12 @@ use crate::tui::preview::search;
 use crate::tui::queue::places;
 use crate::tui::queue::slots::Slot;
 use crate::tui::queue::state::Cursor;
-use crate::tui::submit::held::Held;
-use crate::tui::submit::review_view::draw_lines;
+use crate::tui::submit::state::Held;
+use crate::tui::submit::state::ReviewSheet;
 use crate::tui::submit::{report_view, resolve_unknown};
 use crate::tui::{dashboard, queue};
 
-use super::pen::Pen;
+use super::pen::{Pen, draw_lines};
 use super::state::{Focus, Tone};
 use super::{theme, words};
 
@@ -185,7 +184,7 @@ pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let keymap = &model.settings.keymap;
     let mut pen = Pen::new(buf, layout.hints, 0);
     pen.ours(" ", theme::PLAIN);
-    let sheet = model.modal.is_some() && !places::is_open(model);
+    let sheet = model.sheet.is_some() && !places::is_open(model);
     if sheet || model.screen.overlay.is_some() {
         if model.screen.overlay.is_none() && sends_with_a_key(model) {
             hint(keymap, Command::Confirm, "send", &mut pen);
@@ -263,13 +262,13 @@ fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
 }
 
 fn sends_with_a_key(model: &Model) -> bool {
-    let Some(Modal::Review(sheet)) = &model.modal else { return false };
+    let Some(sheet) = model.sheet.get::<ReviewSheet>() else { return false };
     let review = sheet.review.as_ref().filter(|review| review.submission.is_some());
     review.is_some_and(|review| review.confirm == Confirm::Key)
 }
 
 fn is_empty(model: &Model) -> bool {
-    let bare = model.modal.is_none() && model.history.open.is_none() && !model.watches();
+    let bare = model.sheet.is_none() && model.history.open.is_none() && !model.watches();
     bare && model.queue.slots.is_empty()
 }
 
@@ -335,10 +334,10 @@ fn works(model: &Model, marked: &[&Slot], command: Command) -> bool {
         Command::NextTab => model.here().is_some(),
         Command::Undo => !is_free || model.decide.draft.last().is_some(),
         Command::ReviewBatch | Command::ReviewAll => {
-            let here = if let Some(Modal::Review(sheet)) = &model.modal { sheet.keys.len() } else { 0 };
+            let here = if let Some(sheet) = model.sheet.get::<ReviewSheet>() { sheet.keys.len() } else { 0 };
             is_free && model.submit.sending.is_none() && model.unsent() > here
         }
         Command::View(ViewKind::Decided) => model.list.sources.iter().any(|source| source.records.lists),
-        command => dashboard::update::works(model, command),
+        command => dashboard::panels::works(model, command),
     }
 }

@@ -41,8 +41,8 @@ fn wheel(model: &mut Model, at: Position, way: Direction) {
     let layout = model.layout();
     if model.screen.overlay.is_some() {
         overlay::go(model, way, WHEEL);
-    } else if model.modal.is_some() {
-        queue::update::scroll_sheet(model, way, WHEEL);
+    } else if model.sheet.is_some() {
+        model.scroll_sheet(way, WHEEL);
     } else if model.watches() {
         dashboard::update::wheel(model, at, way, WHEEL);
     } else if layout.preview.contains(at) {
@@ -54,7 +54,7 @@ fn wheel(model: &mut Model, at: Position, way: Direction) {
 
 /// Selects a row or a pane. Ignores the click that brought the window to the front.
 fn click(model: &mut Model, at: Position) {
-    if model.screen.window.is_focusing(model.now) || model.modal.is_some() || model.screen.overlay.is_some() {
+    if model.screen.window.is_focusing(model.now) || model.sheet.is_some() || model.screen.overlay.is_some() {
         return;
     }
     model.list.touched = true;

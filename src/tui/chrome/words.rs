@@ -159,7 +159,6 @@ pub(crate) fn one_line(text: &str) -> String {
 pub(crate) const NEW_CALL: &str = "new call";
 pub(crate) const LIST_NOT_READ: &str = "the list could not be read: ";
 pub(crate) const NOTHING_WAS_SENT: &str = "nothing was sent";
-pub(crate) const THE_INPUT: &str = "the input";
 pub(crate) const REASON_DEMANDED: &str = "this source asks for a reason with every rejection";
 pub(crate) const HIDDEN_CHARACTER: &str = "hidden character";
 pub(crate) const KEYS_TOO_FAST: &str = "Nothing sent: ignored pasted keys";

@@ -5,13 +5,12 @@ use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::decide::{reason, stage, take_back};
 use crate::tui::preview::page::made::Tab;
-use crate::tui::preview::reader;
+use crate::tui::preview::{links_sheet, reader};
 use crate::tui::queue::{filter, places, saved_filters, sync};
 use crate::tui::submit::{report, resolve_unknown, review};
 use crate::tui::{claims, dashboard, decide, edit, history, preview, queue, snooze};
 
 use super::command::{Command, Direction};
-use super::modal::Modal;
 use super::model::Model;
 use super::msg::Effect;
 
@@ -24,7 +23,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         }
         return;
     }
-    if model.watches() && model.modal.is_none() && dashboard::update::run(model, command) {
+    if model.watches() && model.sheet.is_none() && dashboard::update::run(model, command) {
         return;
     }
     match command {
@@ -34,7 +33,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::Bottom => queue::update::go(model, Direction::Down, usize::MAX),
         Command::HalfDown => queue::update::half(model, Direction::Down),
         Command::HalfUp => queue::update::half(model, Direction::Up),
-        Command::Open if copy::leads(model) => copy::follow(model),
+        Command::Open if links_sheet::leads(model) => links_sheet::follow(model),
         Command::Open => queue::update::open(model),
         Command::Fold => queue::update::fold(model),
         Command::Unfold => queue::update::unfold(model),
@@ -109,7 +108,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::NextTab => preview::update::tab(model, Direction::Down),
         Command::Diff => preview::update::diff(model),
         Command::Zoom => preview::update::zoom(model, !model.screen.zoom),
-        Command::FoldHere if model.preview.tab == Tab::Context => copy::follow(model),
+        Command::FoldHere if model.preview.tab == Tab::Context => links_sheet::follow(model),
         Command::FoldHere => reader::fold(model),
         Command::Wrap => reader::wrap(model),
         Command::GoLeft => reader::sideways(model, Direction::Up),
@@ -131,7 +130,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::CopyLink => copy::link(model),
         Command::CopyShell => copy::command(model),
         Command::OpenLink => copy::links(model),
-        Command::CopyThisLink => copy::this_link(model),
+        Command::CopyThisLink => links_sheet::this_link(model),
         Command::Mouse => window::toggle_mouse(model),
         Command::Repaint => model.effects.push(Effect::Repaint),
         Command::Suspend => leave::suspend(model),
@@ -157,22 +156,17 @@ pub(crate) fn run(model: &mut Model, command: Command) {
 }
 
 fn accept(model: &mut Model) {
-    match &model.modal {
+    match model.sheet.keys() {
+        Some(keys) => (keys.accept)(model),
         None if model.is_searching() => preview::search::keep(model),
-        Some(Modal::Review(_)) => review::enter(model),
-        Some(Modal::Reason(_)) => reason::accept(model),
-        Some(Modal::Links(_)) => copy::open(model),
-        Some(Modal::ResolveUnknown(_) | Modal::Report(_)) => leave::back(model),
-        Some(Modal::Quit(_)) => leave::enter(model),
-        Some(Modal::Filter(_)) => filter::keep(model),
-        Some(Modal::NameFilter(_)) => saved_filters::keep(model),
-        Some(Modal::Places(_)) => places::keep(model, Focus::List),
-        Some(Modal::Saved | Modal::Edit(_) | Modal::EditSoon { .. }) | None => {}
+        None => {}
     }
 }
 
 fn confirm(model: &mut Model) {
-    if resolve_unknown::is_open(model) { resolve_unknown::confirm(model) } else { review::confirm(model) }
+    if let Some(keys) = model.sheet.keys() {
+        (keys.confirm)(model);
+    }
 }
 
 /// Runs a command on a screen large enough to show its target.
@@ -192,7 +186,7 @@ pub(crate) fn seeing(model: &mut Model, command: Command) {
     if model.screen.overlay.is_none() && !still_deciding {
         model.decide.decided_in = None;
     }
-    if model.history.open.is_some() && model.modal.is_none() && command.is_of_the_queue() {
+    if model.history.open.is_some() && model.sheet.is_none() && command.is_of_the_queue() {
         return history::update::refuse(model);
     }
     queue::update::end_range(model, command);

@@ -242,6 +242,20 @@ pub(crate) fn wrapped(line: &str, width: u16) -> Vec<Shown> {
     line.wrap(usize::from(width.saturating_sub(1)))
 }
 
+/// The part of a sheet that is on screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scroll {
+    pub top: usize,
+    /// Lines per page, as last drawn.
+    pub page: usize,
+}
+
+impl Default for Scroll {
+    fn default() -> Self {
+        Self { top: 0, page: 1 }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ pub(crate) mod intent;
 pub(crate) mod job;
 pub(crate) mod keymap;
 pub(crate) mod layout;
-pub(crate) mod modal;
+pub(crate) mod loaded;
 pub(crate) mod model;
 pub(crate) mod msg;
 pub(crate) mod router;

@@ -1,8 +1,12 @@
 //! The model: the whole state of the inbox. Only `update` changes it.
 
+use std::any::Any;
 use std::borrow::Cow;
+use std::fmt::Debug;
 
-use ratatui::layout::{Rect, Size};
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect, Size};
 
 use crate::contract::tool;
 use crate::domain::{ActionKey, Digest, Edits, Seen, SourceName, Timestamp, Untrusted};
@@ -27,12 +31,11 @@ use crate::tui::queue::list::{ListState, SourceState, Syncing};
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::queue::state::Queue;
 use crate::tui::snooze::state::SnoozeState;
-use crate::tui::submit::held::SubmitState;
+use crate::tui::submit::state::SubmitState;
 
-use super::command::KeyContext;
-use super::layout::{Body, Layout, Shape};
-use super::modal::Modal;
-use super::msg::Effect;
+use super::command::{Direction, KeyContext, shift};
+use super::layout::{Body, Layout, Scroll, Shape};
+use super::msg::{Effect, SheetLines};
 use super::settings::Settings;
 
 #[derive(Clone, Debug)]
@@ -52,7 +55,7 @@ pub(crate) struct Model {
     pub claims: ClaimsState,
     pub people: PeopleState,
     pub snooze: SnoozeState,
-    pub modal: Option<Modal>,
+    pub sheet: OpenSheet,
     pub screen: Screen,
     /// Requested effects; taken after every message.
     pub effects: Vec<Effect>,
@@ -86,7 +89,7 @@ impl Model {
             claims: ClaimsState::default(),
             people: PeopleState::default(),
             snooze: SnoozeState::default(),
-            modal: None,
+            sheet: OpenSheet::default(),
             screen: Screen::of(size),
             effects: Vec::new(),
             settings,
@@ -114,7 +117,7 @@ impl Model {
 
     fn divided(&self, area: Rect, body: Body) -> Layout {
         let mut layout = core::layout::layout(area, body);
-        if layout.places.is_empty() && self.modal.as_ref().and_then(Modal::places).is_some() {
+        if layout.places.is_empty() && self.sheet.top().is_some_and(Sheet::shows_places) {
             layout = core::layout::layout(area, Body::Places);
         }
         if self.history.open.is_some() { core::layout::with_title(layout) } else { layout }
@@ -322,26 +325,15 @@ impl Model {
 
     /// Returns the contexts beneath any overlay, innermost first.
     pub(crate) fn places_beneath(&self) -> &'static [KeyContext] {
-        match (&self.modal, self.screen.focus) {
-            (Some(Modal::Edit(_) | Modal::EditSoon { .. }), _) => &[KeyContext::Edit, KeyContext::Anywhere],
-            (Some(Modal::Reason(_)), _) => &[KeyContext::Reason, KeyContext::Anywhere],
-            (Some(Modal::Review(_)), _) => &[KeyContext::Review, KeyContext::Anywhere],
-            (Some(Modal::Report(_)), _) => &[KeyContext::Report, KeyContext::Anywhere],
-            (Some(Modal::ResolveUnknown(sheet)), _) if sheet.typing => {
-                &[KeyContext::Reason, KeyContext::Anywhere]
-            }
-            (Some(Modal::ResolveUnknown(_)), _) => &[KeyContext::ResolveUnknown, KeyContext::Anywhere],
-            (Some(Modal::Links(_)), _) => &[KeyContext::Links, KeyContext::Anywhere],
-            (Some(Modal::Quit(_)), _) => &[KeyContext::Quit, KeyContext::Anywhere],
-            (None, _) if self.is_searching() => &[KeyContext::Search, KeyContext::Anywhere],
-            (Some(Modal::Places(_)), _) => &[KeyContext::Places, KeyContext::Anywhere],
-            (Some(Modal::Filter(_) | Modal::NameFilter(_) | Modal::Saved), _) => {
-                &[KeyContext::Filter, KeyContext::Anywhere]
-            }
-            (None, _) if self.watches() => &[KeyContext::Watch, KeyContext::Anywhere],
-            (None, _) if self.screen.zoom => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
-            (None, Focus::Preview) => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
-            (None, Focus::List) => &[KeyContext::List, KeyContext::Inbox, KeyContext::Anywhere],
+        if let Some(keys) = self.sheet.keys() {
+            return keys.contexts;
+        }
+        match self.screen.focus {
+            _ if self.is_searching() => &[KeyContext::Search, KeyContext::Anywhere],
+            _ if self.watches() => &[KeyContext::Watch, KeyContext::Anywhere],
+            _ if self.screen.zoom => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
+            Focus::Preview => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
+            Focus::List => &[KeyContext::List, KeyContext::Inbox, KeyContext::Anywhere],
         }
     }
 
@@ -356,7 +348,7 @@ impl Model {
     }
 
     pub(crate) fn is_searching(&self) -> bool {
-        self.modal.is_none() && self.preview.search.as_ref().is_some_and(|search| search.typing)
+        self.sheet.is_none() && self.preview.search.as_ref().is_some_and(|search| search.typing)
     }
 
     pub(crate) fn tell_problem(&mut self, before: &str, problem: &Problem) {
@@ -382,13 +374,11 @@ impl Model {
         }
     }
 
-    /// Closes a review whose decisions changed, because it must not be confirmed. Returns a note for the message.
-    pub(crate) fn close_review(&mut self) -> &'static str {
-        if !matches!(self.modal, Some(Modal::Review(_))) {
-            return "";
+    /// Scrolls the open sheet. Drawing limits the position to its length.
+    pub(crate) fn scroll_sheet(&mut self, way: Direction, by: usize) {
+        if let Some(keys) = self.sheet.keys() {
+            (keys.scroll)(self, way, by);
         }
-        self.modal = None;
-        crate::tui::submit::words::REVIEW_CLOSED
     }
 }
 
@@ -403,4 +393,152 @@ pub(crate) fn problem_parts(before: &str, problem: &Problem) -> Vec<Shown> {
         parts.push(text::line(why));
     }
     parts
+}
+
+/// A sheet, form or line over the inbox, implemented by its state.
+pub(crate) trait Sheet: Any + Debug + CloneSheet {
+    fn keys(&self) -> Keys;
+
+    /// Draws the sheet, within `area` unless it takes the place of the status line. Returns the cursor's position.
+    fn draw(&self, model: &Model, layout: &Layout, area: Rect, buf: &mut Buffer) -> Option<Position>;
+
+    /// Returns false if the list stays readable.
+    fn covers(&self) -> bool {
+        true
+    }
+
+    fn shows_places(&self) -> bool {
+        false
+    }
+
+    /// Returns the content that its reviewer reads.
+    fn content(&self) -> Option<(ActionKey, Digest)> {
+        None
+    }
+
+    fn extent(&self, _: &Model, _: Rect) -> SheetLines {
+        SheetLines::default()
+    }
+
+    fn scrolled(&mut self) -> Option<&mut Scroll> {
+        None
+    }
+
+    /// Returns when a sheet that confirms something was first drawn in its current state. Earlier keys confirm nothing.
+    fn drawn(&mut self) -> Option<&mut Option<Timestamp>> {
+        None
+    }
+
+    /// Restarts the reading time because the sheet cannot be seen.
+    fn covered(&mut self) {
+        self.drawn().into_iter().for_each(|drawn| *drawn = None);
+    }
+}
+
+pub(crate) trait CloneSheet {
+    fn boxed(&self) -> Box<dyn Sheet>;
+}
+
+impl<S: Sheet + Clone> CloneSheet for S {
+    fn boxed(&self) -> Box<dyn Sheet> {
+        Box::new(self.clone())
+    }
+}
+
+/// How a sheet takes keys and text. The functions get the whole model and find their sheet with [`OpenSheet::get_mut`].
+#[derive(Clone, Copy)]
+pub(crate) struct Keys {
+    pub contexts: &'static [KeyContext],
+    /// Characters are typed as text, even if bound to commands elsewhere.
+    pub takes_text: bool,
+    /// Handles text and keys that are not bound.
+    pub typed: fn(&mut Model, KeyEvent),
+    /// Returns false if the text is not taken.
+    pub pasted: fn(&mut Model, &str) -> bool,
+    pub accept: fn(&mut Model),
+    pub confirm: fn(&mut Model),
+    pub back: fn(&mut Model),
+    pub scroll: fn(&mut Model, Direction, usize),
+    /// Saves what was typed. Runs every second and before quitting.
+    pub save: fn(&mut Model),
+}
+
+impl Keys {
+    /// Returns keys of a sheet that Esc closes and that takes no others.
+    pub(crate) fn of(contexts: &'static [KeyContext]) -> Self {
+        Self {
+            contexts,
+            takes_text: false,
+            typed: |_, _| {},
+            pasted: |_, _| false,
+            accept: |_| {},
+            confirm: |_| {},
+            back: |model| model.sheet.close(),
+            scroll: |model, way, by| {
+                if let Some(lines) = model.sheet.top_mut().and_then(Sheet::scrolled) {
+                    lines.top = shift(lines.top, way, by);
+                }
+            },
+            save: |_| {},
+        }
+    }
+}
+
+/// At most one sheet.
+#[derive(Debug, Default)]
+pub(crate) struct OpenSheet(Option<Box<dyn Sheet>>);
+
+impl OpenSheet {
+    /// Opens a sheet in place of the one that is open.
+    pub(crate) fn open(&mut self, sheet: impl Sheet) {
+        self.0 = Some(Box::new(sheet));
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.0 = None;
+    }
+
+    pub(crate) const fn is_some(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(crate) const fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(crate) fn is<S: Sheet>(&self) -> bool {
+        self.get::<S>().is_some()
+    }
+
+    pub(crate) fn get<S: Sheet>(&self) -> Option<&S> {
+        (self.top()? as &dyn Any).downcast_ref()
+    }
+
+    pub(crate) fn get_mut<S: Sheet>(&mut self) -> Option<&mut S> {
+        (self.top_mut()? as &mut dyn Any).downcast_mut()
+    }
+
+    /// Closes the sheet if it is of this type.
+    pub(crate) fn take<S: Sheet>(&mut self) -> Option<S> {
+        let sheet: Box<dyn Any> = self.0.take_if(|sheet| (&**sheet as &dyn Any).is::<S>())?;
+        sheet.downcast::<S>().ok().map(|sheet| *sheet)
+    }
+
+    pub(crate) fn top(&self) -> Option<&dyn Sheet> {
+        self.0.as_deref()
+    }
+
+    pub(crate) fn top_mut(&mut self) -> Option<&mut dyn Sheet> {
+        self.0.as_mut().map(|sheet| &mut **sheet)
+    }
+
+    pub(crate) fn keys(&self) -> Option<Keys> {
+        self.top().map(Sheet::keys)
+    }
+}
+
+impl Clone for OpenSheet {
+    fn clone(&self) -> Self {
+        Self(self.0.as_ref().map(|sheet| sheet.boxed()))
+    }
 }

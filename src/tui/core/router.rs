@@ -13,13 +13,13 @@ use crate::tui::chrome::words;
 use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::dashboard::state::StartView;
 use crate::tui::decide::state::{DraftJob, WaitingKey};
-use crate::tui::decide::{confirm_guard, reason, stage, take_back};
-use crate::tui::edit::form::EditField;
+use crate::tui::decide::{confirm_guard, stage, take_back};
 use crate::tui::queue::filter_state::Scan;
 use crate::tui::queue::groups::Regrouping;
 use crate::tui::queue::list::SourceState;
 use crate::tui::queue::sort::Sorting;
-use crate::tui::queue::{filter, saved_filters, sync};
+use crate::tui::queue::state::Cursor;
+use crate::tui::queue::{saved_filters, sync};
 use crate::tui::submit::{hold, report, resolve_unknown, review};
 use crate::tui::{claims, dashboard, decide, edit, history, people, preview, queue, snooze};
 
@@ -28,8 +28,8 @@ use super::dispatch::{run, seeing};
 use super::intent;
 use super::job::Job as _;
 use super::keymap::{Chord, Lookup, is_foreign, short};
-use super::modal::Modal;
-use super::model::Model;
+use super::loaded;
+use super::model::{Model, Sheet};
 use super::msg::{Effect, Msg, SheetLines, What};
 
 pub(crate) fn start(model: &mut Model) -> Vec<Effect> {
@@ -58,44 +58,65 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     std::mem::take(&mut model.effects)
 }
 
-/// Handles a message and adds the requested effects to the model.
+/// Handles a message and adds the requested effects to the model, in three phases: [`before`] brings the model to the
+/// message's time, [`route`] calls the message's feature, [`after`] adapts the other features to the result.
 pub(crate) fn handle(model: &mut Model, msg: Msg) {
     model.now = model.now.max(msg.at);
     if matches!(msg.what, What::Key(key) if is_foreign(key)) {
         return;
     }
     model.screen.dirty |= !is_quiet(&msg.what);
-    let news = window::is_news(&msg.what);
-    dashboard::update::feed(model, &msg.what);
-    people::update::feed(model, &msg.what);
     let brings = matches!(msg.what, What::Synced(..) | What::Resize(..));
-    let moves = matches!(msg.what, What::Key(_) | What::Escaped(_) | What::Intent(_) | What::Mouse(_))
-        || waited(model);
-    let stood = if moves { model.queue.cursor().cloned() } else { None };
-    if model.decide.job.is_some() && !leaves_the_draft_alone(model, &msg.what) {
+    let acts = matches!(msg.what, What::Key(_) | What::Escaped(_) | What::Intent(_) | What::Mouse(_));
+    let cause = Cause { news: window::is_news(&msg.what), brings, moves: acts || waited(model) };
+    let stood = model.queue.cursor().filter(|_| cause.moves).cloned();
+    before(model, &msg.what);
+    route(model, msg.what);
+    after(model, cause, stood.as_ref());
+}
+
+/// Properties of a message that decide what runs after it.
+#[derive(Clone, Copy)]
+struct Cause {
+    /// May change what the reviewer is notified of.
+    news: bool,
+    /// May bring rows into view.
+    brings: bool,
+    /// Comes from the reviewer.
+    moves: bool,
+}
+
+/// Brings the model to the message's time: counts it, completes the step it depends on, ends what expired.
+fn before(model: &mut Model, what: &What) {
+    dashboard::update::feed(model, what);
+    people::update::feed(model, what);
+    if model.decide.job.is_some() && !leaves_the_draft_alone(model, what) {
         DraftJob::finish(model);
     }
-    preview::update::time_passed(model, &msg.what);
+    preview::update::time_passed(model, what);
     preview::update::pass(model);
     queue::update::sweep(model);
-    route(model, msg.what);
+}
+
+/// Adapts the features to the result: first the list and its cursor, then what depends on the row under the cursor.
+fn after(model: &mut Model, cause: Cause, stood: Option<&Cursor>) {
     // New rows may have expired already.
     queue::update::sweep(model);
     snooze::update::sweep(model);
-    if news {
+    if cause.news {
         window::call(model);
     }
     queue::update::count(model);
     queue::update::keep_in_view(model);
-    if moves {
+    if cause.moves {
         sync::fade(model);
     }
-    if brings || moves {
-        sync::arrive(model, moves && model.queue.cursor() != stood.as_ref());
+    if cause.brings || cause.moves {
+        sync::arrive(model, cause.moves && model.queue.cursor() != stood);
         queue::update::keep_in_view(model);
     }
     preview::update::follow(model);
-    if moves {
+    if cause.moves {
         claims::update::worked(model);
     }
     claims::update::follow(model);
@@ -138,7 +159,7 @@ fn key_leaves_it_alone(model: &Model, key: KeyEvent) -> bool {
     if matches!(model.screen.overlay, Some(Overlay::Help(_))) {
         return !leaves(model.settings.keymap.lookup(&[chord], model.places()));
     }
-    if model.modal.is_some() || model.screen.overlay.is_some() || model.is_searching() {
+    if model.sheet.is_some() || model.screen.overlay.is_some() || model.is_searching() {
         return false;
     }
     let chords = [model.screen.chords.as_slice(), &[chord]].concat();
@@ -203,8 +224,8 @@ fn route(model: &mut Model, what: What) {
         What::Ran(ran) => model.queue.same.add(ran),
         What::People(source, answer) => people::update::told(model, &source, answer),
         What::Flows(source, answer) => dashboard::update::flowed(model, &source, answer),
-        What::Loaded(actions) => sync::loaded(model, actions),
-        What::LoadedLong(key, cached) => sync::looked_through(model, key, cached),
+        What::Loaded(actions) => loaded::loaded(model, actions),
+        What::LoadedLong(key, cached) => loaded::looked_through(model, key, cached),
         What::LaidOut(page) => preview::update::laid_out(model, *page),
         What::Listed { number, page } => history::update::listed(model, number, *page),
         What::Answered { asked, stood, answer } => preview::update::told(model, asked, stood, *answer),
@@ -242,15 +263,12 @@ fn restored(model: &mut Model, mut answer: Result<Box<Restored>, Problem>) {
 }
 
 fn drawn(model: &mut Model, sheet: SheetLines) {
-    match &mut model.modal {
-        Some(Modal::Review(open)) => (open.top, open.page) = (open.top.min(sheet.end), sheet.page),
-        Some(Modal::Report(open)) => (open.top, open.page) = (open.top.min(sheet.end), sheet.page),
-        Some(_) | None => {}
+    if let Some(lines) = model.sheet.top_mut().and_then(Sheet::scrolled) {
+        (lines.top, lines.page) = (lines.top.min(sheet.end), sheet.page);
     }
     if model.is_blind() {
-        resolve_unknown::hidden(model);
+        model.sheet.top_mut().into_iter().for_each(Sheet::covered);
         preview::update::covered(model);
-        review::hidden(model);
         return preview::update::note_on_screen(model, true);
     }
     // Overlays cover the preview.
@@ -433,8 +451,7 @@ fn tick(model: &mut Model) {
         model.screen.dirty = true;
     }
     model.screen.dirty |= model.list.elsewhere.forget(model.now);
-    edit::update::save(model);
-    reason::save(model);
+    leave::save_sheet(model);
     sync::fade(model);
     claims::update::tick(model);
     hold::look(model);
@@ -446,7 +463,7 @@ fn tick(model: &mut Model) {
 /// something every second.
 pub(crate) fn quiet_until(model: &Model) -> Option<Timestamp> {
     let (screen, list, now) = (&model.screen, &model.list, model.now);
-    let lies_over = model.modal.is_some() || screen.overlay.is_some() || !screen.chords.is_empty();
+    let lies_over = model.sheet.is_some() || screen.overlay.is_some() || !screen.chords.is_empty();
     let is_under_way =
         model.submit.held.is_some() || model.is_sending() || !screen.restored || screen.message.is_some();
     // Notify rules may depend on waiting times.
@@ -486,42 +503,20 @@ pub(crate) fn takes_text(model: &Model, chord: Chord) -> bool {
     if model.screen.overlay.is_some() {
         return overlay::takes(model, chord);
     }
-    match &model.modal {
-        Some(Modal::Edit(form)) => form.field == EditField::Text,
-        Some(Modal::ResolveUnknown(sheet)) => sheet.typing,
-        Some(Modal::EditSoon { .. } | Modal::Reason(_) | Modal::Filter(_) | Modal::NameFilter(_)) => true,
-        Some(
-            Modal::Review(_)
-            | Modal::Report(_)
-            | Modal::Links(_)
-            | Modal::Quit(_)
-            | Modal::Saved
-            | Modal::Places(_),
-        ) => false,
-        None => model.is_searching(),
-    }
+    model.sheet.keys().map_or_else(|| model.is_searching(), |keys| keys.takes_text)
 }
 
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     if model.screen.overlay.is_some() {
         return overlay::typed(model, key);
     }
-    match &model.modal {
+    match model.sheet.keys() {
+        Some(keys) => (keys.typed)(model, key),
         None if model.is_searching() => preview::search::typed(model, key),
         None if model.watches() => {
             dashboard::update::stray(model, key);
         }
-        Some(Modal::EditSoon { .. }) => edit::update::typed(model, key),
-        Some(Modal::Edit(form)) if form.field == EditField::Text => edit::update::typed(model, key),
-        Some(Modal::Edit(_)) => edit::update::button_key(model, key),
-        Some(Modal::Reason(_)) => reason::typed(model, key),
-        Some(Modal::ResolveUnknown(_)) => resolve_unknown::typed(model, key),
-        Some(Modal::Review(_)) => review::typed(model, key),
-        Some(Modal::Quit(_)) => leave::typed(model, key),
-        Some(Modal::Filter(_)) => filter::typed(model, key),
-        Some(Modal::Saved) => saved_filters::sheet_key(model, key),
-        Some(Modal::NameFilter(_)) => saved_filters::typed(model, key),
-        Some(Modal::Report(_) | Modal::Links(_) | Modal::Places(_)) | None => {}
+        None => {}
     }
 }
 
@@ -529,26 +524,16 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
     if model.screen.overlay.is_some() {
         return overlay::pasted(model, text);
     }
-    match &model.modal {
-        None if model.is_searching() => preview::search::pasted(model, text),
-        Some(Modal::Edit(_)) => edit::update::pasted(model, text),
-        Some(Modal::Reason(_)) => reason::pasted(model, text),
-        Some(Modal::ResolveUnknown(sheet)) if sheet.typing => resolve_unknown::pasted(model, text),
-        Some(Modal::Filter(_)) => filter::pasted(model, text),
-        Some(Modal::NameFilter(_)) => saved_filters::pasted(model, text),
-        Some(
-            Modal::EditSoon { .. }
-            | Modal::Review(_)
-            | Modal::Report(_)
-            | Modal::ResolveUnknown(_)
-            | Modal::Links(_)
-            | Modal::Quit(_)
-            | Modal::Saved
-            | Modal::Places(_),
-        )
-        | None => {
-            model.warn(words::paste_ignored(text.chars().count()));
+    let taken = match model.sheet.keys() {
+        Some(keys) => (keys.pasted)(model, text),
+        None if model.is_searching() => {
+            preview::search::pasted(model, text);
+            true
         }
+        None => false,
+    };
+    if !taken {
+        model.warn(words::paste_ignored(text.chars().count()));
     }
 }
 

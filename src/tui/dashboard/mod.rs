@@ -3,6 +3,7 @@
 pub(crate) mod chart;
 pub(crate) mod events_view;
 pub(crate) mod layout;
+pub(crate) mod panels;
 pub(crate) mod queues_view;
 pub(crate) mod rows;
 pub(crate) mod state;

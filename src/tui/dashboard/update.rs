@@ -11,7 +11,6 @@ use crate::inbox::filter::Filter;
 use crate::inbox::{EventKind, Problem, Sending};
 use crate::text;
 use crate::text::{Shown, count};
-use crate::tui::chrome::leave;
 use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::{Command, Direction, KeyContext, shift};
 use crate::tui::core::keymap::{Chord, Lookup};
@@ -24,9 +23,9 @@ use crate::tui::people;
 use crate::tui::queue::state::Cursor;
 use crate::tui::queue::{filter, sync};
 
-use super::layout::{WatchLayout, WatchShape};
+use super::layout::WatchLayout;
+use super::panels::{layout_on_screen, panels};
 use super::state::{Alarms, Panel, RowId, StartView, Watch, visible_state};
-use super::view::layout_on_screen;
 
 pub(crate) fn open(model: &mut Model) {
     history::update::close(model);
@@ -73,7 +72,7 @@ pub(crate) fn run(model: &mut Model, command: Command) -> bool {
         Command::Reload => reload(model),
         Command::View(kind) => history::update::open(model, kind),
         Command::Back if model.dashboard.watch.alerts_only => model.dashboard.watch.alerts_only = false,
-        Command::Quit if model.settings.opens == StartView::Watch => leave::quit(model),
+        Command::Quit if model.settings.opens == StartView::Watch => return false,
         Command::Inbox | Command::Back | Command::Quit => close(model),
         Command::Watch => {}
         Command::Help
@@ -85,17 +84,6 @@ pub(crate) fn run(model: &mut Model, command: Command) -> bool {
         _ => refuse(model),
     }
     true
-}
-
-pub(crate) fn works(model: &Model, command: Command) -> bool {
-    let watch = &model.dashboard.watch;
-    match command {
-        Command::WatchOpen => !matches!(watch.here(), Some(RowId::Reviewer(..) | RowId::Group(..)) | None),
-        Command::WatchPanel => panels(model).len() > 1 || watch.alerts_only,
-        Command::WatchWindow => watch.frozen.is_none(),
-        Command::Acknowledge | Command::Mute => !watch.board.alerts.is_empty(),
-        _ => true,
-    }
 }
 
 pub(crate) fn stray(model: &mut Model, key: KeyEvent) {
@@ -119,14 +107,6 @@ fn step(model: &mut Model, way: Direction, by: usize) {
 fn page(model: &Model) -> usize {
     let focus = model.dashboard.watch.focus();
     layout_on_screen(model).room(focus, model.dashboard.watch.len(focus)).max(1)
-}
-
-/// Returns the panels that Tab visits; if all are on screen, only those with rows.
-fn panels(model: &Model) -> Vec<Panel> {
-    let all = layout_on_screen(model).shape == WatchShape::All;
-    let told = model.dashboard.watch.board.decided_by().is_some();
-    let is_there = |panel: &Panel| (!all || panel.has_rows()) && (told || *panel != Panel::Reviewers);
-    Panel::ALL.into_iter().filter(is_there).collect()
 }
 
 fn tab(model: &mut Model, way: Direction) {

@@ -17,7 +17,8 @@ use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
 use crate::tui::dashboard::words;
 
-use super::layout::{Wanted, WatchLayout, WatchShape};
+use super::layout::{WatchLayout, WatchShape};
+use super::panels::layout_in;
 use super::queues_view::{number, right};
 use super::rows::on_screen;
 use super::state::{Panel, Watch};
@@ -47,21 +48,6 @@ pub(crate) fn draw(model: &Model, base: &Layout, area: Rect, buf: &mut Buffer) -
         outcomes(model, layout.outcomes, buf);
     }
     cursor(model, &layout)
-}
-
-pub(crate) fn layout_on_screen(model: &Model) -> WatchLayout {
-    layout_in(model, Rect::new(0, 0, model.screen.size.width, model.screen.size.height))
-}
-
-fn layout_in(model: &Model, area: Rect) -> WatchLayout {
-    let watch = &model.dashboard.watch;
-    let wanted = Wanted {
-        focus: watch.focus(),
-        below: watch.below,
-        reviewers: watch.board.decided_by().is_some(),
-        alerts: events_view::alert_lines(model, area.width, 2).len() as u16,
-    };
-    super::layout::watch(area, wanted)
 }
 
 fn title(model: &Model, layout: &WatchLayout, panel: Panel, pane: Rect, buf: &mut Buffer) {

@@ -1,17 +1,13 @@
 //! Keys that confirm nothing: pasted ones, and those typed before the sheet was drawn.
 
-use crate::tui::core::modal::Modal;
-use crate::tui::core::model::Model;
+use crate::tui::core::model::{Model, Sheet};
 use crate::tui::decide::words;
 
 /// Restarts the sheet's reading time after a key that has no effect on it: its reviewer is not reading yet.
 pub(crate) fn absorbed(model: &mut Model) {
-    let drawn = match &mut model.modal {
-        Some(Modal::Review(sheet)) => &mut sheet.drawn,
-        Some(Modal::ResolveUnknown(sheet)) => &mut sheet.drawn,
-        _ => return,
-    };
-    *drawn = drawn.map(|_| model.now);
+    if let Some(drawn) = model.sheet.top_mut().and_then(Sheet::drawn) {
+        *drawn = drawn.map(|_| model.now);
+    }
 }
 
 /// Returns true, with a warning, if keys come faster than anybody types. They must not decide anything.

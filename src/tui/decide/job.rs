@@ -12,8 +12,9 @@ use crate::tui::edit;
 use crate::tui::preview::page::line::listed;
 use crate::tui::preview::page::made::Tab;
 
+use super::advance::move_on;
 use super::state::{DraftJob, EligibilityScan, FollowUp, Moment, Staging, Targets};
-use super::update::{approval, asks, clear_targets, kind, move_on, skip_with_text};
+use super::update::{approval, asks, clear_targets, kind, skip_with_text};
 use super::{stage, turns, words};
 
 impl Job for DraftJob {

@@ -18,6 +18,7 @@
 //! many actions need not make a decision for each of them before the first slice. An eligibility check that takes long
 //! for one action holds up its whole slice.
 
+pub(crate) mod advance;
 pub(crate) mod confirm_guard;
 mod job;
 pub(crate) mod lock;

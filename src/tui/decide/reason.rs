@@ -12,10 +12,10 @@ use crate::text;
 use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
 use crate::tui::chrome::theme;
-use crate::tui::core::command::Command;
+use crate::tui::core::command::{Command, KeyContext};
 use crate::tui::core::keymap::Chord;
-use crate::tui::core::modal::{Modal, ReasonForm};
-use crate::tui::core::model::Model;
+use crate::tui::core::layout::Layout;
+use crate::tui::core::model::{Keys, Model, Sheet};
 use crate::tui::decide::words;
 use crate::tui::edit::view::{area_of, title};
 use crate::tui::queue::slots::Slot;
@@ -23,6 +23,146 @@ use crate::tui::queue::slots::Slot;
 use super::state::{FollowUp, Targets};
 use super::update::{approval, begin_skipping, clear_targets, kind, ready, say_why_not, skip_with_text};
 use super::{stage, turns, update};
+
+#[derive(Clone, Debug)]
+pub(crate) struct ReasonForm {
+    pub says: DecisionKind,
+    pub keys: Vec<ActionKey>,
+    pub area: TextArea<'static>,
+    pub rule: ReasonRule,
+    /// For all marked actions instead of the one under the cursor.
+    pub for_marks: bool,
+    pub unsaved: bool,
+}
+
+const CONTEXTS: &[KeyContext] = &[KeyContext::Reason, KeyContext::Anywhere];
+
+impl Sheet for ReasonForm {
+    fn keys(&self) -> Keys {
+        Keys { takes_text: true, typed, pasted, accept, back, save, ..Keys::of(CONTEXTS) }
+    }
+
+    fn draw(&self, model: &Model, _: &Layout, area: Rect, buf: &mut Buffer) -> Option<Position> {
+        let words = self.says.words();
+        let keys = &model.settings.keymap;
+        let (accept, back) = (keys.key_in_text(Command::Accept), keys.key_in_text(Command::Back));
+        let note = words::reason_note(&accept, words.does, &back);
+        let reasons: &[String] = if self.says.rejects() { &model.settings.reasons } else { &[] };
+        let listed = reasons.len().min(LISTED) as u16;
+        let height = if listed > 0 { 9 + listed } else { 8 };
+        let body = sheet_frame(
+            model,
+            area,
+            (76.min(area.width.saturating_sub(2)), height),
+            words.heading,
+            &note,
+            buf,
+        );
+        let mut pen = Pen::new(buf, body, 0);
+        match self.keys.as_slice() {
+            [only] => title(model, only, &mut pen),
+            many => drop(pen.ours(&words::one_text(many.len()), theme::BOLD)),
+        }
+        Pen::new(buf, body, 1).ours(kept(self), theme::DIM);
+        let field = Rect { y: body.y + 3, height: 1.min(body.height.saturating_sub(3)), ..body };
+        let mark = Rect { width: 2, ..field };
+        Pen::new(buf, mark, 0).ours("> ", theme::KEY);
+        let field = Rect { x: field.x + 2, width: field.width.saturating_sub(2), ..field };
+        for (nth, reason) in reasons.iter().take(LISTED).enumerate() {
+            Pen::new(buf, body, 5 + nth as u16)
+                .ours(&format!("{} ", nth + 1), theme::KEY)
+                .shown(&text::line(&Untrusted::from(reason.as_str())), theme::PLAIN);
+        }
+        area_of(&self.area, field, true, buf)
+    }
+}
+
+/// A digit in an empty field inserts the reason of that number.
+fn typed(model: &mut Model, key: KeyEvent) {
+    let Some(form) = model.sheet.get_mut::<ReasonForm>() else { return };
+    let digit = Chord::from(key).char().and_then(|c| c.to_digit(10)).filter(|_| text_of(form).is_empty());
+    let template = digit.and_then(|n| model.settings.reasons.get((n as usize).checked_sub(1)?));
+    match template.filter(|_| form.says.rejects()) {
+        Some(reason) => form.area = area(reason.clone()),
+        None => drop(form.area.input(key)),
+    }
+    form.unsaved = true;
+}
+
+fn pasted(model: &mut Model, text: &str) -> bool {
+    let Some(form) = model.sheet.get_mut::<ReasonForm>() else { return false };
+    form.area.insert_str(chrome::words::one_line(text));
+    form.unsaved = true;
+    true
+}
+
+fn accept(model: &mut Model) {
+    let Some(form) = model.sheet.get::<ReasonForm>() else { return };
+    let (says, rule, for_marks) = (form.says, form.rule, form.for_marks);
+    let text = text_of(form).trim().to_owned();
+    if text.is_empty() && rule == ReasonRule::Required {
+        let wants = format!("say {}", says.words().wants);
+        let rule = chrome::words::REASON_DEMANDED;
+        model.warn(if says.hands_back() { wants } else { rule.to_owned() });
+        return;
+    }
+    let keys = form.keys.clone();
+    back(model);
+    let said = Some(text.clone()).filter(|text| !text.is_empty());
+    // Some actions may have been decided by others meanwhile.
+    let pending = keys.into_iter().filter(|key| model.queue.get(key).is_some_and(Slot::is_pending));
+    let mut wanted = Vec::new();
+    let mut locked = None;
+    for key in pending {
+        let decision = if says.approves() {
+            commented(model, &key, said.clone())
+        } else {
+            Decision::new(says, None, said.clone()).ok_or_else(|| format!("say {}", says.words().wants))
+        };
+        match decision {
+            Ok(decision) => wanted.push((key, Some(decision))),
+            Err(why) => locked = Some(why),
+        }
+    }
+    if wanted.is_empty() {
+        let gone = || words::DECIDED_MEANWHILE.to_owned();
+        model.warn(locked.unwrap_or_else(gone));
+        return;
+    }
+    // A comment on actions that were decided before does not move the cursor.
+    let decided = says.approves() && wanted.iter().all(|(key, _)| model.decide.draft.get(key).is_some());
+    let skipped = if for_marks { skip_with_text(model, &mut wanted) } else { 0 };
+    let follow_up = FollowUp { skipped, moves_on: !decided, ..FollowUp::default() };
+    stage::begin(model, Targets::Each(wanted.into_iter()), follow_up);
+}
+
+/// Closes the field and keeps its text for the next time it opens.
+fn back(model: &mut Model) {
+    save(model);
+    model.sheet.close();
+}
+
+fn save(model: &mut Model) {
+    let Some(form) = model.sheet.get_mut::<ReasonForm>() else { return };
+    if !std::mem::take(&mut form.unsaved) {
+        return;
+    }
+    let (keys, says) = (form.keys.clone(), form.says);
+    // Text for all marked actions does not belong to a single one.
+    if form.for_marks {
+        return;
+    }
+    let text = Some(text_of(form)).filter(|text| !text.is_empty());
+    let mut writes = Vec::new();
+    for key in keys {
+        match &text {
+            Some(text) => drop(model.decide.reason_texts.insert((key.clone(), says), text.clone())),
+            None => drop(model.decide.reason_texts.remove(&(key.clone(), says))),
+        }
+        writes.push(Write::ReasonText { key, says, text: text.clone() });
+    }
+    stage::save(model, writes);
+}
 
 pub(crate) fn open(model: &mut Model, says: DecisionKind) {
     let Some(targets) = ready(model) else { return };
@@ -103,14 +243,7 @@ pub(crate) fn open_for(model: &mut Model, says: DecisionKind, keys: Vec<ActionKe
     });
     let text = keys.iter().find_map(|key| model.decide.known_text(key, says)).unwrap_or_default();
     let rule = rule.unwrap_or(ReasonRule::NotKept);
-    model.modal = Some(Modal::Reason(Box::new(ReasonForm {
-        says,
-        keys,
-        area: area(text),
-        rule,
-        for_marks,
-        unsaved: false,
-    })));
+    model.sheet.open(ReasonForm { says, keys, area: area(text), rule, for_marks, unsaved: false });
 }
 
 fn area(text: String) -> TextArea<'static> {
@@ -119,22 +252,10 @@ fn area(text: String) -> TextArea<'static> {
     area
 }
 
-/// Handles a key. A digit in an empty field inserts the reason of that number.
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
-    let Some(Modal::Reason(form)) = &mut model.modal else { return };
-    let digit = Chord::from(key).char().and_then(|c| c.to_digit(10)).filter(|_| text_of(form).is_empty());
-    let template = digit.and_then(|n| model.settings.reasons.get((n as usize).checked_sub(1)?));
-    match template.filter(|_| form.says.rejects()) {
-        Some(reason) => form.area = area(reason.clone()),
-        None => drop(form.area.input(key)),
-    }
-    form.unsaved = true;
-}
-
 /// Inserts the next configured reason, unless the field contains other text.
 pub(crate) fn next_template(model: &mut Model) {
     let reasons = &model.settings.reasons;
-    let Some(Modal::Reason(form)) = &mut model.modal else { return };
+    let Some(form) = model.sheet.get_mut::<ReasonForm>() else { return };
     let text = text_of(form);
     let at = reasons.iter().position(|reason| *reason == text);
     let free = at.is_some() || text.is_empty();
@@ -147,86 +268,11 @@ pub(crate) fn next_template(model: &mut Model) {
     }
 }
 
-pub(crate) fn pasted(model: &mut Model, text: &str) {
-    if let Some(Modal::Reason(form)) = &mut model.modal {
-        form.area.insert_str(chrome::words::one_line(text));
-        form.unsaved = true;
-    }
-}
-
-pub(crate) fn accept(model: &mut Model) {
-    let Some(Modal::Reason(form)) = &model.modal else { return };
-    let (says, rule, for_marks) = (form.says, form.rule, form.for_marks);
-    let text = text_of(form).trim().to_owned();
-    if text.is_empty() && rule == ReasonRule::Required {
-        let wants = format!("say {}", says.words().wants);
-        let rule = chrome::words::REASON_DEMANDED;
-        model.warn(if says.hands_back() { wants } else { rule.to_owned() });
-        return;
-    }
-    let keys = form.keys.clone();
-    close(model);
-    let said = Some(text.clone()).filter(|text| !text.is_empty());
-    // Some actions may have been decided by others meanwhile.
-    let pending = keys.into_iter().filter(|key| model.queue.get(key).is_some_and(Slot::is_pending));
-    let mut wanted = Vec::new();
-    let mut locked = None;
-    for key in pending {
-        let decision = if says.approves() {
-            commented(model, &key, said.clone())
-        } else {
-            Decision::new(says, None, said.clone()).ok_or_else(|| format!("say {}", says.words().wants))
-        };
-        match decision {
-            Ok(decision) => wanted.push((key, Some(decision))),
-            Err(why) => locked = Some(why),
-        }
-    }
-    if wanted.is_empty() {
-        let gone = || words::DECIDED_MEANWHILE.to_owned();
-        model.warn(locked.unwrap_or_else(gone));
-        return;
-    }
-    // A comment on actions that were decided before does not move the cursor.
-    let decided = says.approves() && wanted.iter().all(|(key, _)| model.decide.draft.get(key).is_some());
-    let skipped = if for_marks { skip_with_text(model, &mut wanted) } else { 0 };
-    let follow_up = FollowUp { skipped, moves_on: !decided, ..FollowUp::default() };
-    stage::begin(model, Targets::Each(wanted.into_iter()), follow_up);
-}
-
 pub(crate) fn commented(model: &Model, key: &ActionKey, comment: Option<String>) -> Result<Decision, String> {
     approval(model, key).map(|decision| match decision {
         Decision::Approve { edits, .. } => Decision::Approve { edits, comment },
         other => other,
     })
-}
-
-/// Closes the field and keeps its text for the next time it opens.
-pub(crate) fn close(model: &mut Model) {
-    save(model);
-    model.modal = None;
-}
-
-pub(crate) fn save(model: &mut Model) {
-    let Some(Modal::Reason(form)) = &mut model.modal else { return };
-    if !std::mem::take(&mut form.unsaved) {
-        return;
-    }
-    let (keys, says) = (form.keys.clone(), form.says);
-    // Text for all marked actions does not belong to a single one.
-    if form.for_marks {
-        return;
-    }
-    let text = Some(text_of(form)).filter(|text| !text.is_empty());
-    let mut writes = Vec::new();
-    for key in keys {
-        match &text {
-            Some(text) => drop(model.decide.reason_texts.insert((key.clone(), says), text.clone())),
-            None => drop(model.decide.reason_texts.remove(&(key.clone(), says))),
-        }
-        writes.push(Write::ReasonText { key, says, text: text.clone() });
-    }
-    stage::save(model, writes);
 }
 
 fn text_of(form: &ReasonForm) -> String {
@@ -255,34 +301,6 @@ pub(crate) fn exclude(model: &mut Model) {
 
 /// Number of configured reasons listed; Tab inserts the others, too.
 const LISTED: usize = 9;
-
-pub(crate) fn draw(model: &Model, form: &ReasonForm, area: Rect, buf: &mut Buffer) -> Option<Position> {
-    let words = form.says.words();
-    let keys = &model.settings.keymap;
-    let (accept, back) = (keys.key_in_text(Command::Accept), keys.key_in_text(Command::Back));
-    let note = words::reason_note(&accept, words.does, &back);
-    let reasons: &[String] = if form.says.rejects() { &model.settings.reasons } else { &[] };
-    let listed = reasons.len().min(LISTED) as u16;
-    let height = if listed > 0 { 9 + listed } else { 8 };
-    let body =
-        sheet_frame(model, area, (76.min(area.width.saturating_sub(2)), height), words.heading, &note, buf);
-    let mut pen = Pen::new(buf, body, 0);
-    match form.keys.as_slice() {
-        [only] => title(model, only, &mut pen),
-        many => drop(pen.ours(&words::one_text(many.len()), theme::BOLD)),
-    }
-    Pen::new(buf, body, 1).ours(kept(form), theme::DIM);
-    let field = Rect { y: body.y + 3, height: 1.min(body.height.saturating_sub(3)), ..body };
-    let mark = Rect { width: 2, ..field };
-    Pen::new(buf, mark, 0).ours("> ", theme::KEY);
-    let field = Rect { x: field.x + 2, width: field.width.saturating_sub(2), ..field };
-    for (nth, reason) in reasons.iter().take(LISTED).enumerate() {
-        Pen::new(buf, body, 5 + nth as u16)
-            .ours(&format!("{} ", nth + 1), theme::KEY)
-            .shown(&text::line(&Untrusted::from(reason.as_str())), theme::PLAIN);
-    }
-    area_of(&form.area, field, true, buf)
-}
 
 /// Returns a note on whether the source keeps the text.
 const fn kept(form: &ReasonForm) -> &'static str {

@@ -21,6 +21,8 @@ use crate::tui::preview::page::made::Cached;
 use crate::tui::queue::counts::StagedTotals;
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::submit::hold;
+use crate::tui::submit::state::ReviewSheet;
+use crate::tui::submit::words::REVIEW_CLOSED;
 
 use super::state::{DraftJob, FollowUp, Moment, Staging, Targets};
 use super::{confirm_guard, take_back};
@@ -166,7 +168,7 @@ pub(crate) fn unstage_changed(model: &mut Model) {
             writes.extend(text.map(|text| Write::ReasonText { key: key.clone(), says, text: Some(text) }));
         }
     }
-    let closed = model.close_review();
+    let closed = close_review(model);
     match keys.as_slice() {
         [only] => {
             let title = model.queue.get(only).map(|slot| text::line(&model.title_of(slot)).cut(40));
@@ -286,7 +288,7 @@ pub(crate) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted
     let with_decision: Vec<ActionKey> =
         keys.into_iter().filter(|key| model.decide.draft.get(key).is_some()).collect();
     let dropped = settle(model, &with_decision);
-    let closed = if dropped.is_empty() { "" } else { model.close_review() };
+    let closed = if dropped.is_empty() { "" } else { close_review(model) };
     match dropped.as_slice() {
         [] => {}
         [only] => {
@@ -339,4 +341,9 @@ pub(crate) fn drop_settled(model: &mut Model) {
         1 => words::ONE_DROPPED.to_owned(),
         many => words::dropped(many),
     });
+}
+
+/// Closes a review whose decisions changed, because it must not be confirmed. Returns a note for the message.
+fn close_review(model: &mut Model) -> &'static str {
+    if model.sheet.take::<ReviewSheet>().is_some() { REVIEW_CLOSED } else { "" }
 }

@@ -14,6 +14,7 @@ use crate::tui::queue::groups::GroupKey;
 use crate::tui::queue::slots::{Settled, Slot, State};
 use crate::tui::submit::hold;
 
+use super::advance::targets;
 use super::confirm_guard::is_burst;
 use super::lock::{Missing, lock, next_unread};
 use super::stage::is_too_early;
@@ -197,20 +198,6 @@ pub(crate) fn approve_rest(model: &mut Model) {
     stage::begin(model, Targets::Each(wanted.into_iter()), follow_up);
 }
 
-/// Returns the marked, visible, pending actions, or else the one under the cursor. Filtered actions are left alone.
-pub(crate) fn targets(model: &Model) -> Vec<ActionKey> {
-    if !model.queue.marks.is_empty() {
-        let marked = model.queue.marked();
-        return marked
-            .into_iter()
-            .filter_map(|index| model.queue.slot(index))
-            .map(|slot| slot.entry.key.clone())
-            .collect();
-    }
-    let here = model.here().filter(|slot| slot.is_pending());
-    here.map(|slot| slot.entry.key.clone()).into_iter().collect()
-}
-
 /// Returns the targets of a decision key; `None`, after saying why, if there are none.
 pub(crate) fn ready(model: &mut Model) -> Option<Vec<ActionKey>> {
     ready_at_all(model).ok()?;
@@ -320,36 +307,4 @@ fn settled_by(settled: &Settled, by: Option<text::Shown>) -> Vec<text::Shown> {
         parts.push(by);
     }
     parts
-}
-
-/// Moves to the next undecided action after a decision, or unmarks the marked ones.
-pub(crate) fn move_on(model: &mut Model) {
-    model.decide.decided_in = model.queue.group_here().map(|group| group.key.clone());
-    if !model.queue.marks.is_empty() {
-        let marked = model.queue.marked();
-        let hidden = model.queue.marks_hidden();
-        model.queue.turn_marks(&marked);
-        if hidden > 0 {
-            model.warn(words::hidden_still_marked(hidden));
-        }
-        return;
-    }
-    let staged_here = |slot: &Slot| model.decide.draft.get(&slot.entry.key).is_some();
-    if model.here().is_some_and(staged_here)
-        && let Err(new) = queue::update::advance(model)
-    {
-        let batch = model.settings.keymap.key(Command::ReviewBatch);
-        let what = if model.queue.is_filtered { words::ALL_SHOWN } else { words::ALL };
-        let next = model.settings.keymap.key(Command::NextUndecided);
-        let said = match new {
-            0 => words::all_decided(what, &batch),
-            new => words::new_arrived(new, &next, &batch),
-        };
-        // The message about the whole turn stays.
-        let (now, last) = (model.now, model.screen.message.as_mut());
-        match last.filter(|message| message.at == now && message.tone == Tone::Plain) {
-            Some(message) => message.parts.push(text::Shown::ours(format!("; {said}"))),
-            None => model.say(said),
-        }
-    }
 }

@@ -7,11 +7,11 @@ use crate::journal::{EditText, Write};
 use crate::tui::chrome;
 use crate::tui::core::command::{Command, Direction, shift};
 use crate::tui::core::keymap::bare;
-use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
+use crate::tui::decide::advance::move_on;
 use crate::tui::decide::lock::lock;
 use crate::tui::decide::stage;
-use crate::tui::decide::update::move_on;
+use crate::tui::edit::form::EditForm;
 use crate::tui::edit::words;
 use crate::tui::queue::slots::Slot;
 
@@ -21,7 +21,7 @@ use super::form::{Bulk, BulkOutcome, BulkRow, applied};
 const SETTLE: i64 = 300;
 
 pub(crate) fn show(model: &mut Model) {
-    let Some(Modal::Edit(form)) = &model.modal else { return };
+    let Some(form) = model.sheet.get::<EditForm>() else { return };
     let (Some(bulk), Ok(Some(edits))) = (&form.bulk, &form.check) else {
         model.say(words::NOTHING_TO_APPLY);
         return;
@@ -39,15 +39,12 @@ pub(crate) fn show(model: &mut Model) {
 }
 
 fn list(model: &mut Model) -> Option<&mut Bulk> {
-    match &mut model.modal {
-        Some(Modal::Edit(form)) => form.bulk.as_mut(),
-        _ => None,
-    }
+    model.sheet.get_mut::<EditForm>()?.bulk.as_mut()
 }
 
 fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> BulkOutcome {
     let left_out = |why: &str| BulkOutcome::LeftOut(why.to_owned());
-    let Some(Modal::Edit(form)) = &model.modal else { return left_out(words::THE_FORM_IS_CLOSED) };
+    let Some(form) = model.sheet.get::<EditForm>() else { return left_out(words::THE_FORM_IS_CLOSED) };
     let Some(slot) = model.queue.get(key).filter(|slot| Slot::is_pending(slot)) else {
         return left_out(words::DECIDED_ELSEWHERE);
     };
@@ -124,7 +121,7 @@ fn stage_all(model: &mut Model) {
     // Computed again, because others may have decided meanwhile.
     show(model);
     let rows = list(model).and_then(|bulk| bulk.rows.take()).unwrap_or_default();
-    let Some(Modal::Edit(form)) = &model.modal else { return };
+    let Some(form) = model.sheet.get::<EditForm>() else { return };
     let own = form.key.clone();
     let applies = |BulkRow { key, fate }| match fate {
         BulkOutcome::Applies(edits) => {
@@ -136,7 +133,7 @@ fn stage_all(model: &mut Model) {
     let wanted: Vec<_> = rows.into_iter().filter_map(applies).collect();
     let staged = wanted.len();
     let left_out = list(model).map_or(0, |bulk| bulk.keys.len()).saturating_sub(staged);
-    model.modal = None;
+    model.sheet.close();
     // The change is kept only in the staged decisions, so that undo removes it completely.
     model.edit.drafted.remove(&own);
     keep(model, own, None);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use tui_textarea::{CursorMove, TextArea};
 
@@ -14,7 +15,6 @@ use crate::inbox::Tool;
 use crate::journal::EditText;
 use crate::schema::{Property, Violation};
 use crate::text;
-use crate::tui::chrome;
 use crate::tui::core::layout::{sheet, sheet_text, take_bottom, take_top};
 use crate::tui::edit::words;
 use crate::tui::preview::page::line;
@@ -44,6 +44,16 @@ pub(crate) struct EditForm {
     pub unsaved: bool,
     /// Set if the change applies to several actions.
     pub bulk: Option<Bulk>,
+}
+
+/// The edit form, waiting for the content of its actions.
+#[derive(Clone, Debug)]
+pub(crate) struct EditSoon {
+    pub keys: Vec<ActionKey>,
+    /// Opens the reviewer's editor afterwards.
+    pub outside: bool,
+    /// Keys for the form's first field.
+    pub typed: Vec<KeyEvent>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +202,7 @@ impl EditForm {
             return Some(text::line(&Untrusted::from(error.to_string())).plain());
         }
         let violation = self.violations.first()?;
-        let place = violation.key().map_or_else(|| chrome::words::THE_INPUT.to_owned(), |key| named(&key));
+        let place = violation.key().map_or_else(|| words::THE_INPUT.to_owned(), |key| named(&key));
         let what = text::line(&Untrusted::from(violation.what.as_str())).plain();
         Some(words::not_allowed(&place, &what))
     }

@@ -3,33 +3,76 @@
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
 
 use crate::contract::tool as tools;
-use crate::domain::{ActionKey, Decision, On, SourceName, Untrusted, changed_keys, json, merge};
+use crate::domain::{ActionKey, Decision, Digest, On, SourceName, Untrusted, changed_keys, json, merge};
 use crate::inbox::{Problem, Tool};
 use crate::journal::EditText;
-use crate::tui::chrome::leave;
-use crate::tui::core::command::{Command, Direction};
+use crate::tui::core::command::{Command, Direction, KeyContext};
 use crate::tui::core::keymap::bare;
-use crate::tui::core::modal::Modal;
-use crate::tui::core::model::Model;
+use crate::tui::core::layout::Layout;
+use crate::tui::core::model::{Keys, Model, Sheet};
 use crate::tui::core::msg::Effect;
 use crate::tui::decide;
+use crate::tui::decide::advance::{move_on, targets};
 use crate::tui::decide::confirm_guard::is_burst;
 use crate::tui::decide::stage;
-use crate::tui::decide::update::{move_on, targets};
 use crate::tui::edit::words;
 use crate::tui::queue::slots::Slot;
 
-use super::bulk;
 use super::bulk::keep;
 use super::field::{Field, Kind};
-use super::form::{Bulk, EditField, EditForm};
+use super::form::{Bulk, EditField, EditForm, EditSoon};
+use super::{bulk, view};
 
 /// Largest input to edit in bytes; larger ones make every key slow.
 const LARGEST: usize = 256 * 1024;
 /// Maximum number of actions to edit together: leaves space for others in the cache.
 const MOST: usize = 200;
+
+impl Sheet for EditForm {
+    fn keys(&self) -> Keys {
+        Keys {
+            takes_text: self.field == EditField::Text,
+            typed,
+            pasted,
+            back: close,
+            save,
+            ..Keys::of(&[KeyContext::Edit, KeyContext::Anywhere])
+        }
+    }
+
+    fn draw(&self, model: &Model, _: &Layout, area: Rect, buf: &mut Buffer) -> Option<Position> {
+        view::draw(model, self, area, buf)
+    }
+
+    fn content(&self) -> Option<(ActionKey, Digest)> {
+        Some((self.key.clone(), self.digest))
+    }
+}
+
+impl Sheet for EditSoon {
+    fn keys(&self) -> Keys {
+        Keys { takes_text: true, typed: keep_typed, ..Keys::of(&[KeyContext::Edit, KeyContext::Anywhere]) }
+    }
+
+    fn draw(&self, model: &Model, _: &Layout, area: Rect, buf: &mut Buffer) -> Option<Position> {
+        view::soon(model, self.keys.len(), area, buf);
+        None
+    }
+}
+
+/// Keeps characters only: a key that approves must not act before the form is visible.
+fn keep_typed(model: &mut Model, key: KeyEvent) {
+    if let Some(soon) = model.sheet.get_mut::<EditSoon>()
+        && !soon.outside
+        && matches!(key.code, KeyCode::Char(_) | KeyCode::Backspace)
+    {
+        soon.typed.push(key);
+    }
+}
 
 pub(crate) fn open(model: &mut Model) {
     start(model, false);
@@ -74,28 +117,27 @@ pub(crate) fn open_for(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
     for key in &missing {
         model.preview.problems.remove(key);
     }
-    model.modal = Some(Modal::EditSoon { keys, outside, typed: Vec::new() });
+    model.sheet.open(EditSoon { keys, outside, typed: Vec::new() });
     model.effects.push(Effect::Load(missing));
 }
 
 /// Opens the form for an action that needs an answer, when the approve key is pressed.
 pub(crate) fn open_for_answer(model: &mut Model, key: ActionKey) {
     open_for(model, vec![key], false);
-    if matches!(model.modal, Some(Modal::Edit(_) | Modal::EditSoon { .. })) {
+    if model.sheet.is::<EditForm>() || model.sheet.is::<EditSoon>() {
         model.say(words::WRITE_THE_ANSWER);
     }
 }
 
 /// Opens a waiting form if its contents have been loaded.
 pub(crate) fn arrived(model: &mut Model) {
-    let Some(Modal::EditSoon { keys, outside, typed: waiting }) = &model.modal else { return };
+    let Some(EditSoon { keys, .. }) = model.sheet.get() else { return };
     let preview = &model.preview;
     let here = |key: &ActionKey| preview.cached(key).is_some() || preview.problems.contains_key(key);
     if !keys.iter().all(here) {
         return;
     }
-    let (keys, outside, waiting) = (keys.clone(), *outside, waiting.clone());
-    model.modal = None;
+    let Some(EditSoon { keys, outside, typed: waiting }) = model.sheet.take() else { return };
     model.screen.dirty = true;
     try_open(model, keys, outside);
     for key in waiting {
@@ -142,7 +184,7 @@ fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
     if keys.len() > 1 {
         form.bulk = Some(Bulk { keys, rows: None, top: 0, since: model.now });
     }
-    model.modal = Some(Modal::Edit(Box::new(form)));
+    model.sheet.open(form);
     model.effects.push(Effect::LearnTool { source, tool });
     if outside {
         editor(model);
@@ -157,7 +199,7 @@ pub(crate) fn learnt(
     answer: Result<Option<Arc<Tool>>, Problem>,
 ) {
     let Ok(Some(known)) = answer else { return };
-    if let Some(Modal::Edit(form)) = &mut model.modal
+    if let Some(form) = model.sheet.get_mut::<EditForm>()
         && form.key.source == source
         && model.queue.get(&form.key).is_some_and(|slot| slot.entry.row.tool == tool)
     {
@@ -172,7 +214,7 @@ fn approve(model: &mut Model) {
     if is_burst(model) {
         return;
     }
-    let Some(Modal::Edit(form)) = &model.modal else { return };
+    let Some(form) = model.sheet.get::<EditForm>() else { return };
     if let Some(why) = form.refusal() {
         model.warn(words::cannot_be_sent(&why));
         return;
@@ -192,7 +234,7 @@ fn approve(model: &mut Model) {
     move_on(model);
 }
 
-fn may_stage(model: &Model, key: &ActionKey, digest: crate::domain::Digest) -> Result<(), String> {
+fn may_stage(model: &Model, key: &ActionKey, digest: Digest) -> Result<(), String> {
     let slot = model.queue.get(key);
     if !slot.is_some_and(Slot::is_pending) {
         return Err(words::DECIDED_TEXT_KEPT.to_owned());
@@ -207,15 +249,15 @@ fn may_stage(model: &Model, key: &ActionKey, digest: crate::domain::Digest) -> R
 }
 
 /// Closes the form and keeps its text, or returns from the preview of a bulk edit to the form.
-pub(crate) fn close(model: &mut Model) {
-    if let Some(Modal::Edit(form)) = &mut model.modal
+fn close(model: &mut Model) {
+    if let Some(form) = model.sheet.get_mut::<EditForm>()
         && let Some(bulk) = &mut form.bulk
         && bulk.rows.take().is_some()
     {
-        return save_now(model);
+        return save(model);
     }
-    save_now(model);
-    if let Some(Modal::Edit(form)) = model.modal.take() {
+    save(model);
+    if let Some(form) = model.sheet.take::<EditForm>() {
         match form.check {
             Ok(Some(edits)) => drop(model.edit.drafted.insert(form.key, edits)),
             Ok(None) | Err(_) => drop(model.edit.drafted.remove(&form.key)),
@@ -223,15 +265,8 @@ pub(crate) fn close(model: &mut Model) {
     }
 }
 
-pub(crate) fn save(model: &mut Model) {
-    match &model.modal {
-        Some(Modal::Edit(form)) if form.unsaved => save_now(model),
-        _ => {}
-    }
-}
-
-fn save_now(model: &mut Model) {
-    let Some(Modal::Edit(form)) = &mut model.modal else { return };
+fn save(model: &mut Model) {
+    let Some(form) = model.sheet.get_mut::<EditForm>() else { return };
     if !form.unsaved {
         return;
     }
@@ -262,16 +297,13 @@ enum Meant {
     Say(&'static str),
 }
 
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
-    // Characters only: a key that approves must not be buffered before the form is visible.
-    if let Some(Modal::EditSoon { outside: false, typed, .. }) = &mut model.modal
-        && matches!(key.code, KeyCode::Char(_) | KeyCode::Backspace)
-    {
-        typed.push(key);
-    }
-    let Some(Modal::Edit(form)) = &mut model.modal else { return };
+fn typed(model: &mut Model, key: KeyEvent) {
+    let Some(form) = model.sheet.get_mut::<EditForm>() else { return };
     if form.lists() {
         return bulk::key(model, key);
+    }
+    if form.field != EditField::Text {
+        return button_key(model, key);
     }
     let meant = if form.is_raw() { in_text(form, key) } else { in_field(form, key) };
     match meant {
@@ -285,7 +317,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
 
 /// Handles Enter in a field. Approves only if something was changed, so that a stray key approves nothing.
 fn approve_changed(model: &mut Model) {
-    let Some(Modal::Edit(form)) = &model.modal else { return };
+    let Some(form) = model.sheet.get::<EditForm>() else { return };
     if form.check == Ok(None) && form.fields.iter().all(|field| field.wrong.is_none()) {
         let asks = model.queue.get(&form.key).is_some_and(|slot| slot.entry.row.can.answer);
         let keys = &model.settings.keymap;
@@ -390,16 +422,16 @@ fn beside(form: &mut EditForm, code: KeyCode) -> Meant {
     Meant::Nothing
 }
 
-pub(crate) fn pasted(model: &mut Model, text: &str) {
-    let Some(Modal::Edit(form)) = &mut model.modal else { return };
+fn pasted(model: &mut Model, text: &str) -> bool {
+    let Some(form) = model.sheet.get_mut::<EditForm>() else { return false };
     let listed = form.lists();
     if listed || form.field != EditField::Text || !(form.is_raw() || form.has_text()) {
         model.warn(words::PASTE_IGNORED);
-        return;
+        return true;
     }
     if form.here().is_some_and(|field| !text.trim().chars().all(|c| field.takes(c))) {
         model.warn(words::PASTE_NO_NUMBER);
-        return;
+        return true;
     }
     let number = form.here().is_some_and(|field| field.kind == Kind::Number);
     form.area.insert_str(if number { text.trim() } else { text });
@@ -408,10 +440,11 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
     } else {
         form.typed();
     }
+    true
 }
 
 pub(crate) fn next_field(model: &mut Model, way: Direction) {
-    let Some(Modal::Edit(form)) = &mut model.modal else { return };
+    let Some(form) = model.sheet.get_mut::<EditForm>() else { return };
     let fields = form.fields.len().max(1);
     let at = match BUTTONS.iter().position(|button| *button == form.field) {
         Some(button) => fields + button,
@@ -426,11 +459,8 @@ pub(crate) fn next_field(model: &mut Model, way: Direction) {
     }
 }
 
-pub(crate) fn button_key(model: &mut Model, key: KeyEvent) {
-    let Some(Modal::Edit(form)) = &mut model.modal else { return };
-    if form.lists() {
-        return bulk::key(model, key);
-    }
+fn button_key(model: &mut Model, key: KeyEvent) {
+    let Some(form) = model.sheet.get_mut::<EditForm>() else { return };
     match (bare(key), form.field) {
         (KeyCode::Enter, EditField::Approve) => approve(model),
         (KeyCode::Enter, EditField::Revert) => {
@@ -439,7 +469,7 @@ pub(crate) fn button_key(model: &mut Model, key: KeyEvent) {
             form.field = EditField::Text;
             form.changed();
         }
-        (KeyCode::Enter, EditField::Close) => leave::back(model),
+        (KeyCode::Enter, EditField::Close) => close(model),
         (KeyCode::Right | KeyCode::Down, _) => next_field(model, Direction::Down),
         (KeyCode::Left | KeyCode::Up, _) => next_field(model, Direction::Up),
         _ => {}
@@ -447,7 +477,7 @@ pub(crate) fn button_key(model: &mut Model, key: KeyEvent) {
 }
 
 pub(crate) fn field_back(model: &mut Model) {
-    let Some(Modal::Edit(form)) = &mut model.modal else { return };
+    let Some(form) = model.sheet.get_mut::<EditForm>() else { return };
     if form.lists() {
         return;
     }
@@ -462,7 +492,7 @@ pub(crate) fn field_back(model: &mut Model) {
 
 /// Switches between fields and JSON text of the same draft.
 pub(crate) fn raw(model: &mut Model) {
-    let Some(Modal::Edit(form)) = &mut model.modal else { return };
+    let Some(form) = model.sheet.get_mut::<EditForm>() else { return };
     if form.lists() {
         return;
     }
@@ -485,19 +515,14 @@ pub(crate) fn open_outside(model: &mut Model) {
 }
 
 pub(crate) fn editor(model: &mut Model) {
-    let Some(Modal::Edit(form)) = &model.modal else { return };
+    let Some(form) = model.sheet.get::<EditForm>() else { return };
     if form.lists() {
         return;
     }
     model.effects.push(Effect::Editor { key: form.key.clone(), digest: form.digest, text: form.text() });
 }
 
-pub(crate) fn edited(
-    model: &mut Model,
-    key: &ActionKey,
-    digest: crate::domain::Digest,
-    answer: Result<String, String>,
-) {
+pub(crate) fn edited(model: &mut Model, key: &ActionKey, digest: Digest, answer: Result<String, String>) {
     let text = match answer {
         Ok(text) => text,
         Err(why) => {
@@ -505,7 +530,7 @@ pub(crate) fn edited(
             return;
         }
     };
-    let Some(Modal::Edit(form)) = &mut model.modal else { return };
+    let Some(form) = model.sheet.get_mut::<EditForm>() else { return };
     if form.key != *key || form.digest != digest {
         return;
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+pub(crate) const THE_INPUT: &str = "the input";
 pub(crate) const NOTHING_TO_APPLY: &str = "nothing to apply: no field is changed";
 pub(crate) const THE_FORM_IS_CLOSED: &str = "the form is closed";
 pub(crate) const DECIDED_ELSEWHERE: &str = "it was decided meanwhile";

@@ -6,7 +6,6 @@ use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::history::words;
-use crate::tui::preview;
 use crate::tui::queue::filter;
 
 use super::state::{More, View, ViewKind, ViewPage};
@@ -44,7 +43,7 @@ pub(crate) fn reload(model: &mut Model) {
     view.renew(number);
     let ask = view.kind.ask();
     model.preview.problems.clear();
-    preview::update::forget(model);
+    model.reader.answers.clear();
     model.screen.message = None;
     model.effects.push(Effect::List { number, ask });
 }

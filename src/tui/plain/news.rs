@@ -3,7 +3,6 @@
 
 use crate::domain::Status;
 use crate::inbox::Sending;
-use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Msg, What};
 use crate::tui::core::router;
@@ -11,6 +10,7 @@ use crate::tui::dashboard::state::StartView;
 use crate::tui::plain::words;
 use crate::tui::queue::list::SourceState;
 use crate::tui::queue::slots::State;
+use crate::tui::submit::state::ReviewSheet;
 
 use super::session::{Opened, Session, Spoken, Turn};
 use super::{browse, figures, sentences, submit};
@@ -106,7 +106,7 @@ fn connections(session: &mut Session, before: &Snapshot, after: &Snapshot) {
 /// Withdraws the question of a review that was closed.
 fn review_closed(session: &mut Session) {
     let asked = matches!(session.turn, Turn::Confirming(_) | Turn::Reviewing);
-    if asked && !matches!(session.model.modal, Some(Modal::Review(_))) {
+    if asked && !session.model.sheet.is::<ReviewSheet>() {
         session.turn = Turn::Word;
         let why = session.heard().unwrap_or_default();
         session.say(words::review_closed(&why).trim_end());

@@ -9,12 +9,12 @@ use crate::text;
 use crate::text::count;
 use crate::tui::chrome;
 use crate::tui::core::command::Command;
-use crate::tui::core::modal::{Modal, ReportSheet, Review, ReviewSheet};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Intent, SheetLines, What};
 use crate::tui::plain::words;
 use crate::tui::preview::page::line::listed;
 use crate::tui::queue;
+use crate::tui::submit::state::{ReportSheet, Review, ReviewSheet};
 use crate::tui::submit::words as review_words;
 
 use super::decide::SETTLE;
@@ -31,7 +31,7 @@ pub(crate) fn submit(session: &mut Session, rest: &str) {
         }
     };
     session.give(Intent::Command(command));
-    if matches!(session.model.modal, Some(Modal::Review(_))) {
+    if session.model.sheet.is::<ReviewSheet>() {
         session.turn = Turn::Reviewing;
     } else if session.model.decide.draft.is_empty() {
         session.heard();
@@ -43,7 +43,7 @@ pub(crate) fn submit(session: &mut Session, rest: &str) {
 
 /// Reads the review out once its actions are loaded, and asks the question. Returns false until then.
 pub(crate) fn reviewed(session: &mut Session) -> bool {
-    let Some(Modal::Review(open)) = &session.model.modal else {
+    let Some(open) = session.model.sheet.get::<ReviewSheet>() else {
         session.turn = Turn::Word;
         session.say(words::REVIEW_CLOSED);
         return true;
@@ -65,7 +65,7 @@ pub(crate) fn reviewed(session: &mut Session) -> bool {
 
 /// Sends if the answer is exact; anything else cancels.
 pub(crate) fn answer(session: &mut Session, answer: &str, at: Timestamp, asked: Timestamp) {
-    let Some(Modal::Review(open)) = &session.model.modal else {
+    let Some(open) = session.model.sheet.get::<ReviewSheet>() else {
         session.turn = Turn::Word;
         return session.say(words::REVIEW_CLOSED);
     };

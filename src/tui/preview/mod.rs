@@ -1,5 +1,6 @@
 //! The preview: the action under the cursor in full, and how much of it was on screen for how long.
 
+pub(crate) mod links_sheet;
 pub(crate) mod page;
 pub(crate) mod reader;
 pub(crate) mod reading_time;

@@ -68,7 +68,7 @@ pub(crate) fn below(model: &mut Model) {
 
 /// Returns true if the preview has a cursor: it has the focus and shows the Raw tab, whose JSON folds.
 pub(crate) fn has_cursor(model: &Model) -> bool {
-    model.modal.is_none()
+    model.sheet.is_none()
         && model.preview.tab == Tab::Raw
         && (model.screen.zoom || model.screen.focus == Focus::Preview)
 }

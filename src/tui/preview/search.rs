@@ -22,7 +22,7 @@ pub(crate) fn open(model: &mut Model) {
 }
 
 pub(crate) fn is_on(model: &Model) -> bool {
-    model.modal.is_none()
+    model.sheet.is_none()
         && model.preview.search.is_some()
         && (model.screen.zoom || model.screen.focus == Focus::Preview)
 }

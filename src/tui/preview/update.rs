@@ -11,14 +11,12 @@ use crate::text;
 use crate::text::{Flags, Shown};
 use crate::tui::core::command;
 use crate::tui::core::command::Direction;
-use crate::tui::core::modal::Modal;
-use crate::tui::core::model::Model;
+use crate::tui::core::model::{Model, Sheet};
 use crate::tui::core::msg::{Effect, What};
+use crate::tui::history;
 use crate::tui::preview::page::made::{Cached, Made, Tab};
 use crate::tui::queue::slots::Slot;
 use crate::tui::queue::state::Line;
-use crate::tui::submit::resolve_unknown;
-use crate::tui::{edit, history, queue};
 
 use super::page::{Page, ToLayOut};
 use super::reading_time::{OnScreen, TimeOnScreen, time_for};
@@ -301,14 +299,12 @@ pub(crate) fn scroll(model: &mut Model, way: Direction, by: usize) {
 
 pub(crate) fn page(model: &mut Model, way: Direction) {
     let height = usize::from(model.layout().text.height).saturating_sub(1).max(1);
-    match &model.modal {
-        Some(Modal::Review(sheet)) => queue::update::scroll_sheet(model, way, sheet.page.max(1)),
-        Some(Modal::Report(sheet)) => queue::update::scroll_sheet(model, way, sheet.page.max(1)),
-        Some(_) => queue::update::scroll_sheet(model, way, height),
-        None => {
-            scroll(model, way, height);
-        }
+    if model.sheet.is_none() {
+        return scroll(model, way, height);
     }
+    let lines = model.sheet.top_mut().and_then(Sheet::scrolled);
+    let page = lines.map_or(height, |lines| lines.page.max(1));
+    model.scroll_sheet(way, page);
 }
 
 pub(crate) fn end(model: &mut Model) {
@@ -342,24 +338,17 @@ fn to_the_top(model: &mut Model) {
     (model.preview.to_end, model.preview.to_line) = (false, None);
 }
 
-pub(crate) fn loaded(model: &mut Model, actions: Vec<(ActionKey, Result<Arc<Cached>, Problem>)>) {
-    for (key, answer) in actions {
-        let flags = flags_in_list(model, &key);
-        // The list shows details of actions that were loaded ahead.
-        let shows_more = model.history.open.is_some() || model.settings.density == Density::Comfortable;
-        model.screen.dirty |= model.preview.target.as_ref() == Some(&key) || shows_more;
-        model.preview.loading.remove(&key);
-        match answer {
-            Ok(cached) => {
-                model.preview.keep(&key, cached);
-                edit::update::learn(model, &key);
-                history::update::learn(model, &key);
-            }
-            Err(problem) => drop(model.preview.problems.insert(key.clone(), problem)),
-        }
-        model.screen.dirty |= flags_in_list(model, &key) != flags;
+pub(crate) fn loaded(model: &mut Model, key: &ActionKey, answer: Result<Arc<Cached>, Problem>) {
+    let flags = flags_in_list(model, key);
+    // The list shows details of actions that were loaded ahead.
+    let shows_more = model.history.open.is_some() || model.settings.density == Density::Comfortable;
+    model.screen.dirty |= model.preview.target.as_ref() == Some(key) || shows_more;
+    model.preview.loading.remove(key);
+    match answer {
+        Ok(cached) => model.preview.keep(key, cached),
+        Err(problem) => drop(model.preview.problems.insert(key.clone(), problem)),
     }
-    edit::update::arrived(model);
+    model.screen.dirty |= flags_in_list(model, key) != flags;
 }
 
 fn flags_in_list(model: &Model, key: &ActionKey) -> Option<Flags> {
@@ -369,13 +358,9 @@ fn flags_in_list(model: &Model, key: &ActionKey) -> Option<Flags> {
 /// Runs when the screen shows the model: records what the reviewer has now seen.
 pub(crate) fn drawn(model: &mut Model) {
     model.decide.guard.drawn();
-    if let Some(Modal::Review(sheet)) = &mut model.modal
-        && sheet.review.is_some()
-        && sheet.drawn.is_none()
-    {
-        sheet.drawn = Some(model.now);
+    if let Some(drawn) = model.sheet.top_mut().and_then(Sheet::drawn) {
+        drawn.get_or_insert(model.now);
     }
-    resolve_unknown::drawn(model);
     note_sight(model);
     let on = on_screen(model);
     let left = model.reader.reading.shows(on, model.now);
@@ -396,7 +381,7 @@ fn note_sight(model: &mut Model) {
 /// Returns true if the page is visible together with the trusted line.
 fn is_visible(model: &Model, page: &Page) -> bool {
     let layout = model.layout();
-    model.modal.is_none()
+    model.sheet.is_none()
         && !layout.text.is_empty()
         && (!layout.trusted.is_empty() || model.preview.stacked)
         && model.preview.target.as_ref() == Some(&page.of.key)
@@ -520,15 +505,15 @@ pub(crate) fn time_passed(model: &mut Model, what: &What) {
 
 /// Runs after drawing: notes which content is on screen.
 pub(crate) fn note_on_screen(model: &mut Model, covered: bool) {
-    let on = match (&model.modal, &model.preview.page) {
+    let page = || {
+        let page = model.preview.page.as_ref().filter(|_| !model.layout().text.is_empty())?;
+        let shown = model.preview.target.as_ref() == Some(&page.of.key);
+        shown.then(|| (page.of.key.clone(), page.of.digest))
+    };
+    let on = match model.sheet.top() {
         _ if covered => None,
-        (Some(Modal::Edit(form)), _) => Some((form.key.clone(), form.digest)),
-        (None, Some(page))
-            if !model.layout().text.is_empty() && model.preview.target.as_ref() == Some(&page.of.key) =>
-        {
-            Some((page.of.key.clone(), page.of.digest))
-        }
-        _ => None,
+        Some(sheet) => sheet.content(),
+        None => page(),
     };
     let looked = model.reader.time.shows(on);
     save(model, looked);

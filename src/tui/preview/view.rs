@@ -1,7 +1,7 @@
 //! Draws the preview, and the trusted line above it.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -10,20 +10,17 @@ use crate::contract::tool::Reversible;
 use crate::domain::{Risk, Row, Untrusted};
 use crate::text;
 use crate::text::Shown;
-use crate::tui::chrome::pen::{Pen, rule, sheet_frame};
+use crate::tui::chrome::pen::{Parts, Pen, draw_lines, ours, rule};
 use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::{Layout, take_top};
-use crate::tui::core::modal::{LinkTarget, LinksSheet};
 use crate::tui::core::model::Model;
 use crate::tui::preview::page::line::{Kind, Window};
 use crate::tui::preview::page::made::Tab;
 use crate::tui::preview::words;
 use crate::tui::queue::groups::{Group, GroupKey};
 use crate::tui::queue::slots::{Slot, State};
-use crate::tui::submit::review_view;
-use crate::tui::submit::review_view::{Parts, ours};
 use crate::tui::{chrome, queue};
 
 use super::page::Page;
@@ -367,7 +364,7 @@ pub(crate) fn draw_trusted(model: &Model, layout: &Layout, buf: &mut Buffer) {
             line.push(ours(" ", theme::PLAIN));
         }
     }
-    review_view::draw_lines(&rows, inside, buf);
+    draw_lines(&rows, inside, buf);
 }
 
 fn one(row: &Row, width: usize, height: usize) -> Vec<Parts> {
@@ -461,57 +458,4 @@ fn fitting(line: &Parts, width: usize) -> usize {
             used <= width
         })
         .count()
-}
-
-pub(crate) fn draw_links(
-    model: &Model,
-    sheet: &LinksSheet,
-    area: Rect,
-    buf: &mut Buffer,
-) -> Option<Position> {
-    let width = 90.min(area.width.saturating_sub(2));
-    let room = usize::from(width.saturating_sub(10));
-    let label = |target: &LinkTarget| match target {
-        LinkTarget::Web(link) => text::line(&Untrusted::from(link.as_str())),
-        LinkTarget::Mission(mission, others) => {
-            let actions = if *others == 1 { "action" } else { "actions" };
-            Shown::ours(words::others_of_mission(*others, actions)).followed_by(text::identifier(mission))
-        }
-        LinkTarget::Same(key) => {
-            Shown::ours(words::SAME_ACTION).followed_by(text::identifier(key.id.untrusted()))
-        }
-        LinkTarget::Decided(tool) => Shown::ours(words::DECISIONS_ON).followed_by(text::identifier(tool)),
-    };
-    let web = matches!(sheet.links.first(), Some(LinkTarget::Web(_)));
-    let links: Vec<Vec<Shown>> = sheet.links.iter().map(|target| label(target).wrap(room)).collect();
-    let rows: usize = links.iter().map(Vec::len).sum();
-    let key = |command| model.settings.keymap.key(command);
-    let (open, copy, back) = (key(Command::Accept), key(Command::CopyThisLink), key(Command::Back));
-    let (title, note) = if web {
-        (words::OPEN_WHICH_LINK, words::link_keys(&open, &copy, &back))
-    } else {
-        ("Go where?", words::place_keys(&open, &back))
-    };
-    let body = sheet_frame(model, area, (width, rows as u16 + 4), title, &note, buf);
-    // The selected link is shown in full, even if not all links fit.
-    let before: usize = links.iter().take(sheet.at + 1).map(Vec::len).sum();
-    let mut skip = (before + 1).saturating_sub(usize::from(body.height));
-    let mut y = 1;
-    let mut cursor = None;
-    for (nth, rows) in links.iter().enumerate() {
-        let here = nth == sheet.at;
-        for (part, row) in rows.iter().enumerate() {
-            if skip > 0 {
-                skip -= 1;
-                continue;
-            }
-            let mut pen = Pen::new(buf, body, y).base(if here { theme::SELECTED } else { theme::PLAIN });
-            if here && part == 0 {
-                cursor = (y < body.height).then(|| pen.position());
-            }
-            pen.ours(if here && part == 0 { "> " } else { "  " }, theme::BOLD).shown(row, theme::PLAIN);
-            y += 1;
-        }
-    }
-    cursor
 }

@@ -16,12 +16,11 @@ use crate::text::Shown;
 use crate::tui::chrome;
 use crate::tui::chrome::pen::Pen;
 use crate::tui::chrome::theme;
-use crate::tui::core::command::Command;
+use crate::tui::core::command::{Command, KeyContext};
 use crate::tui::core::job::Job;
 use crate::tui::core::keymap::bare;
 use crate::tui::core::layout::Layout;
-use crate::tui::core::modal::Modal;
-use crate::tui::core::model::Model;
+use crate::tui::core::model::{Keys, Model, Sheet};
 use crate::tui::edit::view::area_of;
 use crate::tui::queue::words;
 
@@ -29,23 +28,48 @@ use super::filter_state::{Before, FilterLine, Scan};
 use super::slots::{Slot, State};
 use super::state::Cursor;
 
-pub(crate) fn open(model: &mut Model) {
-    let line = FilterLine::new(before(model));
-    model.modal = Some(Modal::Filter(Box::new(line)));
-}
+pub(super) const CONTEXTS: &[KeyContext] = &[KeyContext::Filter, KeyContext::Anywhere];
 
-pub(crate) fn write(model: &mut Model, text: &str) {
-    open(model);
-    if let Some(Modal::Filter(line)) = &mut model.modal {
-        line.area = TextArea::new(vec![text.to_owned()]);
-        line.area.move_cursor(tui_textarea::CursorMove::End);
-        changed(model);
+impl Sheet for FilterLine {
+    fn keys(&self) -> Keys {
+        Keys { takes_text: true, typed, pasted, accept, back, ..Keys::of(CONTEXTS) }
     }
-    keep(model);
+
+    fn covers(&self) -> bool {
+        false
+    }
+
+    /// Draws the line in place of the message: `/ tool:linear risk:high      12 of 340`.
+    fn draw(&self, model: &Model, layout: &Layout, _: Rect, buf: &mut Buffer) -> Option<Position> {
+        let row = layout.status;
+        let said = match model.list.filtering.scan {
+            Some(_) => "  looking… ".to_owned(),
+            None => format!("  {} ", counted(model)),
+        };
+        let style = if self.error.is_some() { theme::WARN } else { theme::DIM };
+        let caret = draw_line(&self.area, (" / ", &said, style), row, buf);
+        Clear.render(layout.hints, buf);
+        let mut pen = Pen::new(buf, layout.hints, 0);
+        match &self.error {
+            Some(error) => {
+                pen.ours(" ", theme::PLAIN)
+                    .shown(&text::line(&Untrusted::from(error.to_string())), theme::WARN);
+            }
+            None => {
+                let keys = &model.settings.keymap;
+                let (keep, back) = (keys.key(Command::Accept), keys.key(Command::Back));
+                pen.ours(" ", theme::PLAIN).ours(&keep, theme::KEY).ours(" keep   ", theme::PLAIN);
+                pen.ours(&back, theme::KEY).ours(" undo   ", theme::PLAIN);
+                let fields = words::FILTER_FIELDS;
+                pen.ours(fields, theme::DIM);
+            }
+        }
+        caret
+    }
 }
 
-/// Handles a key in the line. Up and down move the list's cursor.
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
+/// Up and down move the list's cursor.
+fn typed(model: &mut Model, key: KeyEvent) {
     let step = match bare(key) {
         KeyCode::Down => Some(1),
         KeyCode::Up => Some(-1),
@@ -55,7 +79,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
         (Some(step), Some(view)) => view.go_to(view.at().saturating_add_signed(step)),
         (Some(step), None) => model.queue.go_to(model.queue.at.saturating_add_signed(step)),
         _ => {
-            let Some(Modal::Filter(line)) = &mut model.modal else { return };
+            let Some(line) = model.sheet.get_mut::<FilterLine>() else { return };
             let before = line.text();
             line.area.input(key);
             if line.text() != before {
@@ -65,14 +89,55 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     }
 }
 
-pub(crate) fn pasted(model: &mut Model, text: &str) {
-    let Some(Modal::Filter(line)) = &mut model.modal else { return };
+fn pasted(model: &mut Model, text: &str) -> bool {
+    let Some(line) = model.sheet.get_mut::<FilterLine>() else { return false };
     line.area.insert_str(chrome::words::one_line(text));
     changed(model);
+    true
+}
+
+/// Keeps the filter. If the text is invalid, says why and keeps the line open.
+fn accept(model: &mut Model) {
+    Scan::finish(model);
+    let Some(line) = model.sheet.take::<FilterLine>() else { return };
+    if let Some(error) = &line.error {
+        model.warn(error.to_string());
+        model.sheet.open(line);
+        return;
+    }
+    if model.history.open.is_some() {
+        return;
+    }
+    if model.list.filtering.applied.as_ref().is_some_and(|filter| !filter.is_empty()) {
+        model.screen.message = None;
+        return;
+    }
+    clear(model);
+}
+
+fn back(model: &mut Model) {
+    if let Some(line) = model.sheet.take::<FilterLine>() {
+        put_back_to(model, line.before);
+    }
+}
+
+pub(crate) fn open(model: &mut Model) {
+    let line = FilterLine::new(before(model));
+    model.sheet.open(line);
+}
+
+pub(crate) fn write(model: &mut Model, text: &str) {
+    open(model);
+    if let Some(line) = model.sheet.get_mut::<FilterLine>() {
+        line.area = TextArea::new(vec![text.to_owned()]);
+        line.area.move_cursor(tui_textarea::CursorMove::End);
+        changed(model);
+    }
+    accept(model);
 }
 
 fn changed(model: &mut Model) {
-    let Some(Modal::Filter(line)) = &mut model.modal else { return };
+    let Some(line) = model.sheet.get_mut::<FilterLine>() else { return };
     let names: Vec<SourceName> = model.list.sources.iter().map(|source| source.name.clone()).collect();
     let read = Filter::parse(&line.text());
     match read.and_then(|filter| filter.check_sources(&names).map(|()| filter)) {
@@ -88,31 +153,6 @@ fn changed(model: &mut Model) {
         Err(error) => {
             line.error = Some(error);
         }
-    }
-}
-
-/// Handles Enter: keeps the filter. If the text is invalid, says why and keeps the line open.
-pub(crate) fn keep(model: &mut Model) {
-    Scan::finish(model);
-    let Some(Modal::Filter(line)) = model.modal.take() else { return };
-    if let Some(error) = &line.error {
-        model.warn(error.to_string());
-        model.modal = Some(Modal::Filter(line));
-        return;
-    }
-    if model.history.open.is_some() {
-        return;
-    }
-    if model.list.filtering.applied.as_ref().is_some_and(|filter| !filter.is_empty()) {
-        model.screen.message = None;
-        return;
-    }
-    clear(model);
-}
-
-pub(crate) fn put_back(model: &mut Model) {
-    if let Some(Modal::Filter(line)) = model.modal.take() {
-        put_back_to(model, line.before);
     }
 }
 
@@ -242,7 +282,7 @@ impl Job for Scan {
         model.queue.shows_away = self.filter.shows_snoozed();
         model.queue.filter(Some(&self.found));
         model.list.filtering.applied = Some(self.filter);
-        if let Some(Modal::Filter(line)) = &mut model.modal {
+        if let Some(line) = model.sheet.get_mut::<FilterLine>() {
             line.narrows = true;
         }
         restore(model, self.then);
@@ -302,35 +342,6 @@ impl Subject for FilteredRow<'_> {
             Is::Snoozed => slot.away,
         }
     }
-}
-
-/// Draws the filter line in place of the message: `/ tool:linear risk:high      12 of 340`. Returns the cursor's
-/// position.
-pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<Position> {
-    let Some(Modal::Filter(line)) = &model.modal else { return None };
-    let row = layout.status;
-    let said = match model.list.filtering.scan {
-        Some(_) => "  looking… ".to_owned(),
-        None => format!("  {} ", counted(model)),
-    };
-    let style = if line.error.is_some() { theme::WARN } else { theme::DIM };
-    let caret = draw_line(&line.area, (" / ", &said, style), row, buf);
-    Clear.render(layout.hints, buf);
-    let mut pen = Pen::new(buf, layout.hints, 0);
-    match &line.error {
-        Some(error) => {
-            pen.ours(" ", theme::PLAIN).shown(&text::line(&Untrusted::from(error.to_string())), theme::WARN);
-        }
-        None => {
-            let keys = &model.settings.keymap;
-            let (keep, back) = (keys.key(Command::Accept), keys.key(Command::Back));
-            pen.ours(" ", theme::PLAIN).ours(&keep, theme::KEY).ours(" keep   ", theme::PLAIN);
-            pen.ours(&back, theme::KEY).ours(" undo   ", theme::PLAIN);
-            let fields = words::FILTER_FIELDS;
-            pen.ours(fields, theme::DIM);
-        }
-    }
-    caret
 }
 
 pub(super) fn draw_line(

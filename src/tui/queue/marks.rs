@@ -1,7 +1,9 @@
 //! Marks and ranges. A mark belongs to its action and moves with it.
 
-use crate::domain::ActionKey;
-use crate::tui::core::modal::by_tool;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::domain::{ActionKey, Risk, Untrusted};
 
 use super::slots::{RowId, Slot};
 use super::state::{Cursor, Line, Queue};
@@ -140,4 +142,25 @@ impl Queue {
     pub(crate) fn marks_hidden(&self) -> usize {
         if self.is_filtered { self.mark_sums().hidden } else { 0 }
     }
+}
+
+/// Adds up counts by tool and risk, most harmful first.
+pub(crate) fn by_tool<'a>(
+    rows: impl Iterator<Item = (&'a Untrusted, &'a Risk, usize)>,
+) -> Vec<(Untrusted, Risk, usize)> {
+    let mut counts: BTreeMap<_, (&Untrusted, &Risk, usize)> = BTreeMap::new();
+    // Equal rows usually follow each other.
+    let mut count = |(tool, risk, n): (&'a Untrusted, &'a Risk, usize)| {
+        let key = (Reverse(risk.rank()), tool.as_raw(), risk.as_raw());
+        counts.entry(key).or_insert((tool, risk, 0)).2 += n;
+    };
+    let mut alike: Option<(&Untrusted, &Risk, usize)> = None;
+    for row in rows {
+        match &mut alike {
+            Some((tool, risk, n)) if (*tool, *risk) == (row.0, row.1) => *n += row.2,
+            _ => alike.replace(row).into_iter().for_each(&mut count),
+        }
+    }
+    alike.into_iter().for_each(count);
+    counts.into_values().map(|(tool, risk, n)| (tool.clone(), risk.clone(), n)).collect()
 }

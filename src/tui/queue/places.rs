@@ -10,22 +10,54 @@ use crate::tui::chrome;
 use crate::tui::chrome::pen::{self, Pen};
 use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme;
-use crate::tui::core::command::Command;
+use crate::tui::core::command::{Command, KeyContext, shift};
 use crate::tui::core::job::Job as _;
 use crate::tui::core::layout::Layout;
-use crate::tui::core::modal::Modal;
-use crate::tui::core::model::Model;
+use crate::tui::core::model::{Keys, Model, Sheet};
 use crate::tui::history;
 use crate::tui::queue::words;
 
 use super::filter;
-use super::filter_state::{Place, PlacesPane, Scan};
+use super::filter_state::{NameLine, Place, PlacesPane, Scan};
 
 enum Row {
     Blank,
     Heading(&'static str),
     Place(Place, Option<usize>),
     Unreadable(usize),
+}
+
+impl Sheet for PlacesPane {
+    fn keys(&self) -> Keys {
+        Keys {
+            accept: |model| keep(model, Focus::List),
+            back,
+            scroll: |model, way, by| go(model, |at| shift(at, way, by)),
+            ..Keys::of(&[KeyContext::Places, KeyContext::Anywhere])
+        }
+    }
+
+    fn covers(&self) -> bool {
+        false
+    }
+
+    fn shows_places(&self) -> bool {
+        true
+    }
+
+    /// Draws nothing, because the pane is a part of the inbox. Returns the position of the row under the cursor.
+    fn draw(&self, model: &Model, layout: &Layout, _: Rect, _: &mut Buffer) -> Option<Position> {
+        let Rect { x, y, height, .. } = layout.places;
+        let line = line_of(&rows(model), Some(&self.at)).min(usize::from(height.saturating_sub(1)));
+        (height > 0).then(|| Position::new(x, y + line as u16))
+    }
+}
+
+/// Moves the focus back and restores the previous filter.
+fn back(model: &mut Model) {
+    if let Some(pane) = model.sheet.take::<PlacesPane>() {
+        filter::put_back_to(model, pane.before);
+    }
 }
 
 /// Returns the filter of a place; `None` shows everything.
@@ -49,11 +81,11 @@ pub(crate) fn open(model: &mut Model) {
     model.screen.focus = Focus::List;
     let written = || model.list.filtering.applied.clone().map_or(Place::All, Place::Written);
     let at = standing(model).unwrap_or_else(written);
-    model.modal = Some(Modal::Places(PlacesPane { at, before: filter::before(model) }));
+    model.sheet.open(PlacesPane { at, before: filter::before(model) });
 }
 
-pub(crate) fn go(model: &mut Model, to: impl FnOnce(usize) -> usize) {
-    let Some(Modal::Places(pane)) = &model.modal else { return };
+fn go(model: &mut Model, to: impl FnOnce(usize) -> usize) {
+    let Some(pane) = model.sheet.get::<PlacesPane>() else { return };
     let mut places = places(model);
     let now = places.iter().position(|place| *place == pane.at).unwrap_or_default();
     let next = to(now).min(places.len().saturating_sub(1));
@@ -62,7 +94,7 @@ pub(crate) fn go(model: &mut Model, to: impl FnOnce(usize) -> usize) {
     }
     let place = places.swap_remove(next);
     let shows = filter_of(model, &place);
-    if let Some(Modal::Places(pane)) = &mut model.modal {
+    if let Some(pane) = model.sheet.get_mut::<PlacesPane>() {
         pane.at = place;
     }
     filter::show(model, shows);
@@ -71,23 +103,16 @@ pub(crate) fn go(model: &mut Model, to: impl FnOnce(usize) -> usize) {
 /// Moves the focus back and keeps the filter.
 pub(crate) fn keep(model: &mut Model, focus: Focus) {
     Scan::finish(model);
-    model.modal = None;
+    model.sheet.close();
     model.screen.focus = focus;
 }
 
-/// Moves the focus back and restores the previous filter.
-pub(crate) fn put_back(model: &mut Model) {
-    if let Some(Modal::Places(pane)) = model.modal.take() {
-        filter::put_back_to(model, pane.before);
-    }
-}
-
 pub(crate) fn is_open(model: &Model) -> bool {
-    matches!(model.modal, Some(Modal::Places(_)))
+    model.sheet.is::<PlacesPane>()
 }
 
 fn pane(model: &Model) -> Option<&PlacesPane> {
-    model.modal.as_ref().and_then(Modal::places)
+    model.sheet.get().or_else(|| model.sheet.get::<NameLine>()?.pane.as_ref())
 }
 
 pub(crate) fn hints(model: &Model) -> Vec<(Command, &'static str)> {
@@ -217,14 +242,6 @@ fn draw_place(model: &Model, place: &Place, count: Option<usize>, here: bool, mu
 fn is_well(model: &Model, name: &SourceName) -> bool {
     let source = model.list.sources.iter().find(|source| source.name == *name);
     source.is_none_or(|source| chrome::words::connection(source, model.now).1)
-}
-
-/// Returns the position of the row under the cursor while the pane has the focus.
-pub(crate) fn cursor(model: &Model, layout: &Layout) -> Option<Position> {
-    let Some(Modal::Places(pane)) = &model.modal else { return None };
-    let Rect { x, y, height, .. } = layout.places;
-    let line = line_of(&rows(model), Some(&pane.at)).min(usize::from(height.saturating_sub(1)));
-    (height > 0).then(|| Position::new(x, y + line as u16))
 }
 
 fn line_of(rows: &[Row], at: Option<&Place>) -> usize {

@@ -19,9 +19,9 @@ use crate::tui::core::command::Command;
 use crate::tui::core::job::Job as _;
 use crate::tui::core::keymap::bare;
 use crate::tui::core::layout::Layout;
-use crate::tui::core::modal::Modal;
-use crate::tui::core::model::Model;
+use crate::tui::core::model::{Keys, Model, Sheet};
 use crate::tui::core::msg::Effect;
+use crate::tui::queue::filter_state::PlacesPane;
 use crate::tui::queue::words;
 
 use super::filter;
@@ -29,6 +29,135 @@ use super::filter_state::{NameLine, Place, SavedFilter, Scan};
 
 /// Longest name that fits into the places pane. Characters.
 const LONGEST: usize = 40;
+
+/// The list of saved filters, applied by number.
+#[derive(Clone, Debug)]
+pub(crate) struct SavedFilters;
+
+impl Sheet for SavedFilters {
+    fn keys(&self) -> Keys {
+        Keys { typed: digit, ..Keys::of(filter::CONTEXTS) }
+    }
+
+    fn draw(&self, model: &Model, _: &Layout, area: Rect, buf: &mut Buffer) -> Option<Position> {
+        let filters = &model.settings.triage.filters;
+        let height = filters.len().min(9) as u16 + 4;
+        let key = |command| model.settings.keymap.key(command);
+        let (clears, back) = (key(Command::SavedFilters), key(Command::Back));
+        let note = words::saved_filters_note(&clears, &back);
+        let body =
+            sheet_frame(model, area, (64.min(area.width), height.max(6)), words::SAVED_FILTERS, &note, buf);
+        if filters.is_empty() {
+            let (filter, save) = (key(Command::Filter), key(Command::SaveFilter));
+            let words = words::no_saved_filters(&filter, &save);
+            Pen::new(buf, body, 1).ours(&words, theme::PLAIN);
+        }
+        for (nth, saved) in filters.iter().take(9).enumerate() {
+            let mut pen = Pen::new(buf, body, nth as u16 + 1);
+            pen.ours(&format!("{}  ", nth + 1), theme::KEY);
+            pen.column(&text::line(&Untrusted::from(saved.name.as_str())), 20, theme::BOLD)
+                .ours("  ", theme::PLAIN);
+            pen.shown(&text::line(&Untrusted::from(saved.filter.text())), theme::DIM);
+        }
+        None
+    }
+}
+
+/// A digit applies a filter; `'` and `0` clear the filter.
+fn digit(model: &mut Model, key: KeyEvent) {
+    match bare(key) {
+        KeyCode::Char(digit @ '1'..='9') => {
+            apply(model, digit.to_digit(10).map_or(0, |digit| digit as usize));
+        }
+        KeyCode::Char('\'' | '0') => {
+            model.sheet.close();
+            if model.list.filtering.applied.is_some() {
+                filter::clear(model);
+            }
+        }
+        _ => {}
+    }
+}
+
+impl Sheet for NameLine {
+    fn keys(&self) -> Keys {
+        Keys { takes_text: true, typed, pasted, accept, back, ..Keys::of(filter::CONTEXTS) }
+    }
+
+    fn covers(&self) -> bool {
+        false
+    }
+
+    fn shows_places(&self) -> bool {
+        self.pane.is_some()
+    }
+
+    fn draw(&self, model: &Model, layout: &Layout, _: Rect, buf: &mut Buffer) -> Option<Position> {
+        let caret = filter::draw_line(&self.area, (" name: ", "", theme::DIM), layout.status, buf);
+        Clear.render(layout.hints, buf);
+        if model.screen.message.is_some() {
+            // The error replaces the hints.
+            chrome::status::message(model, layout.hints, buf);
+            return caret;
+        }
+        let key = |command| model.settings.keymap.key(command);
+        let mut pen = Pen::new(buf, layout.hints, 0);
+        pen.ours(" ", theme::PLAIN).ours(&key(Command::Accept), theme::KEY).ours(" save   ", theme::PLAIN);
+        pen.ours(&key(Command::Back), theme::KEY).ours(" back   ", theme::PLAIN);
+        pen.shown(&text::line(&Untrusted::from(self.filter.text())), theme::DIM);
+        caret
+    }
+}
+
+fn typed(model: &mut Model, key: KeyEvent) {
+    if let Some(line) = model.sheet.get_mut::<NameLine>() {
+        line.area.input(key);
+    }
+}
+
+fn pasted(model: &mut Model, text: &str) -> bool {
+    let Some(line) = model.sheet.get_mut::<NameLine>() else { return false };
+    line.area.insert_str(chrome::words::one_line(text));
+    true
+}
+
+/// Saves the filter under this name. If the name is invalid, the line stays open and says why.
+fn accept(model: &mut Model) {
+    let Some(line) = model.sheet.get::<NameLine>() else { return };
+    let name = line.area.lines().join(" ").trim().replace('\t', " ");
+    let (filter, renames) = (line.filter.clone(), line.renames.clone());
+    let filters = &model.settings.triage.filters;
+    let used = filters.iter().any(|saved| saved.name == name && renames.as_ref() != Some(&name));
+    let why = match name.chars().count() {
+        0 => Some(words::NAME_MISSING.to_owned()),
+        1..=LONGEST if used => Some(words::NAME_TAKEN.to_owned()),
+        1..=LONGEST => None,
+        _ => Some(words::name_too_long(LONGEST)),
+    };
+    if let Some(why) = why {
+        return model.warn(why);
+    }
+    let saved = SavedFilter { name, filter, made_here: true };
+    let filters = &mut model.settings.triage.filters;
+    match filters.iter_mut().find(|old| renames.as_ref() == Some(&old.name)) {
+        Some(old) => *old = saved,
+        None => filters.push(saved),
+    }
+    back(model);
+    if renames.is_none()
+        && let Some(pane) = model.sheet.get_mut::<PlacesPane>()
+    {
+        pane.at = Place::Saved(model.settings.triage.filters.len() - 1);
+    }
+    model.screen.message = None;
+    write(model);
+}
+
+fn back(model: &mut Model) {
+    if let Some(pane) = model.sheet.take::<NameLine>().and_then(|line| line.pane) {
+        model.sheet.open(pane);
+    }
+}
 
 pub(crate) fn restored(model: &mut Model, kept: Vec<KeptFilter>) {
     for (name, text) in kept {
@@ -52,7 +181,7 @@ pub(crate) fn apply(model: &mut Model, number: usize) {
         model.say(words::no_saved_filter(number, &key));
         return;
     };
-    model.modal = None;
+    model.sheet.close();
     filter::show(model, Some(saved.filter));
 }
 
@@ -81,7 +210,7 @@ pub(crate) fn rename(model: &mut Model) {
 pub(crate) fn remove(model: &mut Model) {
     let Some(saved) = here(model, "removed") else { return };
     model.settings.triage.filters.retain(|other| other.name != saved.name);
-    if let Some(Modal::Places(pane)) = &mut model.modal {
+    if let Some(pane) = model.sheet.get_mut::<PlacesPane>() {
         pane.at = Place::All;
     }
     filter::show(model, None);
@@ -92,7 +221,7 @@ pub(crate) fn remove(model: &mut Model) {
 
 /// Returns the saved filter under the cursor if it can be changed here; `done` is the verb of the refusal.
 fn here(model: &mut Model, done: &str) -> Option<SavedFilter> {
-    let Some(Modal::Places(pane)) = &model.modal else { return None };
+    let Some(pane) = model.sheet.get::<PlacesPane>() else { return None };
     let saved = match pane.at {
         Place::Saved(nth) => model.settings.triage.filters.get(nth).cloned(),
         _ => None,
@@ -109,62 +238,9 @@ fn open(model: &mut Model, name: String, filter: Filter, renames: Option<String>
     let mut area = TextArea::new(vec![name]);
     area.move_cursor(CursorMove::End);
     area.select_all();
-    let pane = match model.modal.take() {
-        Some(Modal::Places(pane)) => Some(pane),
-        _ => None,
-    };
+    let pane = model.sheet.take::<PlacesPane>();
     model.screen.message = None;
-    model.modal = Some(Modal::NameFilter(Box::new(NameLine { area, filter, renames, pane })));
-}
-
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
-    if let Some(Modal::NameFilter(line)) = &mut model.modal {
-        line.area.input(key);
-    }
-}
-
-pub(crate) fn pasted(model: &mut Model, text: &str) {
-    if let Some(Modal::NameFilter(line)) = &mut model.modal {
-        line.area.insert_str(chrome::words::one_line(text));
-    }
-}
-
-/// Handles Enter: saves the filter under this name. If the name is invalid, the line stays open and says why.
-pub(crate) fn keep(model: &mut Model) {
-    let Some(Modal::NameFilter(line)) = &model.modal else { return };
-    let name = line.area.lines().join(" ").trim().replace('\t', " ");
-    let (filter, renames) = (line.filter.clone(), line.renames.clone());
-    let filters = &model.settings.triage.filters;
-    let used = filters.iter().any(|saved| saved.name == name && renames.as_ref() != Some(&name));
-    let why = match name.chars().count() {
-        0 => Some(words::NAME_MISSING.to_owned()),
-        1..=LONGEST if used => Some(words::NAME_TAKEN.to_owned()),
-        1..=LONGEST => None,
-        _ => Some(words::name_too_long(LONGEST)),
-    };
-    if let Some(why) = why {
-        return model.warn(why);
-    }
-    let saved = SavedFilter { name, filter, made_here: true };
-    let filters = &mut model.settings.triage.filters;
-    match filters.iter_mut().find(|old| renames.as_ref() == Some(&old.name)) {
-        Some(old) => *old = saved,
-        None => filters.push(saved),
-    }
-    close(model);
-    if renames.is_none()
-        && let Some(Modal::Places(pane)) = &mut model.modal
-    {
-        pane.at = Place::Saved(model.settings.triage.filters.len() - 1);
-    }
-    model.screen.message = None;
-    write(model);
-}
-
-pub(crate) fn close(model: &mut Model) {
-    if let Some(Modal::NameFilter(line)) = model.modal.take() {
-        model.modal = line.pane.map(Modal::Places);
-    }
+    model.sheet.open(NameLine { area, filter, renames, pane });
 }
 
 fn write(model: &mut Model) {
@@ -181,61 +257,5 @@ pub(crate) fn kept(model: &mut Model, answer: Result<(), Problem>) {
 }
 
 pub(crate) fn open_sheet(model: &mut Model) {
-    model.modal = Some(Modal::Saved);
-}
-
-/// Handles a key in the sheet: a digit applies a filter; `'` and `0` clear the filter.
-pub(crate) fn sheet_key(model: &mut Model, key: KeyEvent) {
-    match bare(key) {
-        KeyCode::Char(digit @ '1'..='9') => {
-            apply(model, digit.to_digit(10).map_or(0, |digit| digit as usize));
-        }
-        KeyCode::Char('\'' | '0') => {
-            model.modal = None;
-            if model.list.filtering.applied.is_some() {
-                filter::clear(model);
-            }
-        }
-        _ => {}
-    }
-}
-
-pub(crate) fn draw_sheet(model: &Model, area: Rect, buf: &mut Buffer) {
-    let filters = &model.settings.triage.filters;
-    let height = filters.len().min(9) as u16 + 4;
-    let key = |command| model.settings.keymap.key(command);
-    let (clears, back) = (key(Command::SavedFilters), key(Command::Back));
-    let note = words::saved_filters_note(&clears, &back);
-    let body =
-        sheet_frame(model, area, (64.min(area.width), height.max(6)), words::SAVED_FILTERS, &note, buf);
-    if filters.is_empty() {
-        let (filter, save) = (key(Command::Filter), key(Command::SaveFilter));
-        let words = words::no_saved_filters(&filter, &save);
-        Pen::new(buf, body, 1).ours(&words, theme::PLAIN);
-    }
-    for (nth, saved) in filters.iter().take(9).enumerate() {
-        let mut pen = Pen::new(buf, body, nth as u16 + 1);
-        pen.ours(&format!("{}  ", nth + 1), theme::KEY);
-        pen.column(&text::line(&Untrusted::from(saved.name.as_str())), 20, theme::BOLD)
-            .ours("  ", theme::PLAIN);
-        pen.shown(&text::line(&Untrusted::from(saved.filter.text())), theme::DIM);
-    }
-}
-
-/// Draws the line for a name. Returns the cursor's position.
-pub(crate) fn draw_name(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<Position> {
-    let Some(Modal::NameFilter(line)) = &model.modal else { return None };
-    let caret = filter::draw_line(&line.area, (" name: ", "", theme::DIM), layout.status, buf);
-    Clear.render(layout.hints, buf);
-    if model.screen.message.is_some() {
-        // The error replaces the hints.
-        chrome::status::message(model, layout.hints, buf);
-        return caret;
-    }
-    let key = |command| model.settings.keymap.key(command);
-    let mut pen = Pen::new(buf, layout.hints, 0);
-    pen.ours(" ", theme::PLAIN).ours(&key(Command::Accept), theme::KEY).ours(" save   ", theme::PLAIN);
-    pen.ours(&key(Command::Back), theme::KEY).ours(" back   ", theme::PLAIN);
-    pen.shown(&text::line(&Untrusted::from(line.filter.text())), theme::DIM);
-    caret
+    model.sheet.open(SavedFilters);
 }

@@ -1,7 +1,5 @@
 //! Requests a source's list when it reports a change, and merges the answer into the queue.
 
-use std::sync::Arc;
-
 use crate::domain::{ActionKey, SourceName, Timestamp, Untrusted};
 use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
 use crate::text;
@@ -10,11 +8,11 @@ use crate::tui::chrome;
 use crate::tui::chrome::state::Tone;
 use crate::tui::claims;
 use crate::tui::core::model::{Model, problem_parts};
-use crate::tui::core::msg::{Effect, Loaded};
+use crate::tui::core::msg::Effect;
 use crate::tui::decide::stage;
 use crate::tui::people;
 use crate::tui::preview;
-use crate::tui::preview::page::made::{Cached, Tab};
+use crate::tui::preview::page::made::Tab;
 use crate::tui::queue::words;
 use crate::tui::snooze;
 use crate::tui::submit::{report, resolve_unknown};
@@ -343,23 +341,4 @@ pub(crate) fn read_ahead(model: &mut Model) {
     }
     model.preview.loading.extend(wanted.iter().cloned());
     model.effects.push(Effect::Load(wanted));
-}
-
-pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) {
-    let made = |(key, answer): Loaded| (key, answer.map(Cached::new).map(Arc::new));
-    taken(model, actions.into_iter().map(made).collect());
-}
-
-/// Takes an action that was examined in the background because of its size.
-pub(crate) fn looked_through(model: &mut Model, key: ActionKey, cached: Arc<Cached>) {
-    taken(model, vec![(key, Ok(cached))]);
-}
-
-fn taken(model: &mut Model, actions: Vec<(ActionKey, Result<Arc<Cached>, Problem>)>) {
-    model.screen.dirty |= actions.iter().any(|(key, _)| model.queue.is_marked(key));
-    model.screen.dirty |= matches!(model.queue.cursor(), Some(Cursor::Header(GroupKey::Shape(_))));
-    for (key, cached) in actions.iter().filter_map(|(key, answer)| Some((key, answer.as_ref().ok()?))) {
-        snooze::update::loaded(model, key, cached.action.terms);
-    }
-    preview::update::loaded(model, actions);
 }

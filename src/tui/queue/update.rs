@@ -6,7 +6,6 @@ use crate::journal::Write;
 use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::{COMMANDS, Command, Direction, Group, shift};
 use crate::tui::core::job::Job;
-use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::decide::stage;
@@ -29,11 +28,11 @@ enum Moves {
 }
 
 fn moves(model: &Model) -> Moves {
-    match (&model.modal, model.screen.focus) {
-        (Some(_), _) => Moves::Sheet,
-        (None, Focus::Preview) => Moves::Preview,
-        (None, Focus::List) if model.screen.zoom => Moves::Preview,
-        (None, Focus::List) => Moves::List,
+    match model.screen.focus {
+        _ if model.sheet.is_some() => Moves::Sheet,
+        Focus::Preview => Moves::Preview,
+        Focus::List if model.screen.zoom => Moves::Preview,
+        Focus::List => Moves::List,
     }
 }
 
@@ -43,7 +42,7 @@ pub(crate) fn go(model: &mut Model, way: Direction, by: usize) {
         Moves::Preview => {
             reader::step(model, way, by);
         }
-        Moves::Sheet => scroll_sheet(model, way, by),
+        Moves::Sheet => model.scroll_sheet(way, by),
     }
 }
 
@@ -78,31 +77,6 @@ pub(crate) fn half(model: &mut Model, way: Direction) {
         Moves::Preview | Moves::Sheet => layout.text.height,
     };
     go(model, way, usize::from(height / 2).max(1));
-}
-
-/// Scrolls the sheet that is open over the inbox. Drawing limits the position to its length.
-pub(crate) fn scroll_sheet(model: &mut Model, way: Direction, by: usize) {
-    let top = match &mut model.modal {
-        Some(Modal::Review(sheet)) => &mut sheet.top,
-        Some(Modal::Report(sheet)) => &mut sheet.top,
-        Some(Modal::Links(sheet)) => {
-            sheet.at = shift(sheet.at, way, by).min(sheet.links.len().saturating_sub(1));
-            return;
-        }
-        Some(
-            Modal::Edit(_)
-            | Modal::EditSoon { .. }
-            | Modal::Reason(_)
-            | Modal::ResolveUnknown(_)
-            | Modal::Quit(_)
-            | Modal::Filter(_)
-            | Modal::NameFilter(_)
-            | Modal::Saved,
-        )
-        | None => return,
-        Some(Modal::Places(_)) => return super::places::go(model, |at| shift(at, way, by)),
-    };
-    *top = shift(*top, way, by);
 }
 
 pub(crate) fn open(model: &mut Model) {

@@ -12,7 +12,7 @@ use crate::tui::core::msg::Effect;
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::submit::words;
 
-use super::held::Held;
+use super::state::Held;
 
 /// Holds a confirmed submission, or sends it if holding is turned off.
 pub(crate) fn confirmed(model: &mut Model, submission: Submission, left_pending: u64) {

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use crate::contract::tool::{self, Totals};
 use crate::domain::{ActionKey, DecisionKind, PendingAction, RawJson, Staged, Untrusted, merge};
-use crate::tui::core::modal::SentWith;
 use crate::tui::core::model::Model;
 use crate::tui::queue::same::Proposes;
+use crate::tui::submit::state::SentWith;
 
 use super::words;
 

@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
 use crate::domain::{
     ActionKey, BatchKey, Entry, Followed, Outcome, Report, ReportLine, Row, SourceName, Status, SubmissionId,
     Untrusted,
@@ -11,16 +14,37 @@ use crate::inbox::{Problem, Reconciled, Sending, report_json};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome::state::Tone;
-use crate::tui::core::modal::{Modal, ReportSheet};
-use crate::tui::core::model::Model;
-use crate::tui::core::msg::{Clip, Effect};
+use crate::tui::core::command::KeyContext;
+use crate::tui::core::layout::{Layout, Scroll};
+use crate::tui::core::model::{Keys, Model, Sheet};
+use crate::tui::core::msg::{Clip, Effect, SheetLines};
 use crate::tui::decide::stage::settle;
 use crate::tui::queue::filter;
 use crate::tui::queue::slots::{Settled, Slot, State};
-use crate::tui::submit::words;
+use crate::tui::submit::state::ReportSheet;
+use crate::tui::submit::{report_view, words};
 
 /// Time until an unknown outcome is first checked again; the inbox then sets the next. Milliseconds.
 const LOOK_AGAIN: i64 = 10_000;
+
+impl Sheet for ReportSheet {
+    fn keys(&self) -> Keys {
+        Keys { accept: |model| model.sheet.close(), ..Keys::of(&[KeyContext::Report, KeyContext::Anywhere]) }
+    }
+
+    fn draw(&self, model: &Model, _: &Layout, area: Rect, buf: &mut Buffer) -> Option<Position> {
+        report_view::draw(model, self, area, buf);
+        None
+    }
+
+    fn extent(&self, model: &Model, area: Rect) -> SheetLines {
+        report_view::extent(model, self, area)
+    }
+
+    fn scrolled(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+}
 
 pub(crate) fn submitted(model: &mut Model, id: &SubmissionId, answer: Result<Report, Problem>) {
     if model.submit.sending.as_ref() == Some(id) {
@@ -115,7 +139,10 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
     note_unknown(model, &report);
     report.left_pending = left_pending(model, &report);
     let waits = unanswered(model, &report.id);
-    keep(model, ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0, page: 1, waits });
+    keep(
+        model,
+        ReportSheet { report, at: model.now, followed: HashMap::new(), scroll: Scroll::default(), waits },
+    );
     if !follow.is_empty() {
         model.effects.push(Effect::Follow(follow));
     }
@@ -132,10 +159,10 @@ fn keep(model: &mut Model, mut sheet: ReportSheet) {
     if let Some(last) = model.submit.last_report.as_ref().filter(|last| last.report.id == sheet.report.id) {
         sheet.followed.clone_from(&last.followed);
     }
-    if let Some(Modal::Report(open)) = &mut model.modal
+    if let Some(open) = model.sheet.get_mut::<ReportSheet>()
         && open.report.id == sheet.report.id
     {
-        **open = ReportSheet { top: open.top, page: open.page, ..sheet.clone() };
+        *open = ReportSheet { scroll: open.scroll, ..sheet.clone() };
     }
     model.submit.last_report = Some(sheet);
     model.submit.sent_line = true;
@@ -216,7 +243,7 @@ pub(crate) fn followed(model: &mut Model, followed: &Followed) {
         }
         model.tell(Tone::Bad, parts);
     }
-    if let Some(Modal::Report(sheet)) = &mut model.modal {
+    if let Some(sheet) = model.sheet.get_mut::<ReportSheet>() {
         let _ = note(sheet, followed);
     }
     if let Some(sheet) = &mut model.submit.last_report {
@@ -231,10 +258,7 @@ fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by:
     let settled =
         Settled { status: status.cloned(), by: by.cloned(), at: Some(model.now), ours: false, error: None };
     model.queue.set_state(&followed.key, State::Settled(Box::new(settled)));
-    let open = match &mut model.modal {
-        Some(Modal::Report(sheet)) => Some(&mut **sheet),
-        Some(_) | None => None,
-    };
+    let open = model.sheet.get_mut::<ReportSheet>();
     for sheet in open.into_iter().chain(model.submit.last_report.as_mut()) {
         // The summary is shown again because of a later problem.
         model.submit.sent_line |= note(sheet, followed);
@@ -259,10 +283,7 @@ fn waits_again(model: &mut Model, followed: &Followed) {
 pub(crate) fn settled(model: &mut Model, key: &ActionKey) {
     let Some(State::Settled(settled)) = model.queue.get(key).map(|slot| &slot.state) else { return };
     let status = settled.status.clone();
-    let open = match &mut model.modal {
-        Some(Modal::Report(sheet)) => Some(&mut **sheet),
-        Some(_) | None => None,
-    };
+    let open = model.sheet.get_mut::<ReportSheet>();
     for sheet in open.into_iter().chain(model.submit.last_report.as_mut()) {
         let lost = sheet.followed.get_mut(key).filter(|followed| followed.status == Status::Unknown);
         if let Some((followed, status)) = lost.zip(status.clone()) {
@@ -375,7 +396,7 @@ fn note_report(model: &mut Model, mut report: Report) {
         // The journal only has the count from before the answer.
         report.left_pending = sheet.report.left_pending;
     }
-    if let Some(Modal::Report(sheet)) = &mut model.modal
+    if let Some(sheet) = model.sheet.get_mut::<ReportSheet>()
         && sheet.report.id == report.id
     {
         sheet.report = report.clone();
@@ -385,7 +406,7 @@ fn note_report(model: &mut Model, mut report: Report) {
         Some(sheet) if sheet.report.id > report.id => {}
         Some(_) | None => {
             let (followed, waits) = (HashMap::new(), Vec::new());
-            let sheet = ReportSheet { report, at: model.now, followed, top: 0, page: 1, waits };
+            let sheet = ReportSheet { report, at: model.now, followed, scroll: Scroll::default(), waits };
             model.submit.last_report = Some(sheet);
         }
     }
@@ -407,13 +428,13 @@ pub(crate) fn look_again(model: &mut Model) {
 
 pub(crate) fn reopen(model: &mut Model) {
     match model.submit.last_report.clone() {
-        Some(sheet) => model.modal = Some(Modal::Report(Box::new(ReportSheet { top: 0, ..sheet }))),
+        Some(sheet) => model.sheet.open(ReportSheet { scroll: Scroll::default(), ..sheet }),
         None => model.say(words::NOTHING_WAS_SENT_YET),
     }
 }
 
 pub(crate) fn export(model: &mut Model) {
-    let Some(Modal::Report(sheet)) = &model.modal else { return };
+    let Some(sheet) = model.sheet.get::<ReportSheet>() else { return };
     let folder = model.settings.place.state.clone();
     let text = format!("{}\n", report_json(&sheet.report, &sheet.followed));
     model.effects.push(Effect::Export { folder, text });
@@ -428,7 +449,7 @@ pub(crate) fn exported(model: &mut Model, answer: Result<PathBuf, String>) {
 }
 
 pub(crate) fn copy(model: &mut Model) {
-    let Some(Modal::Report(sheet)) = &model.modal else { return };
+    let Some(sheet) = model.sheet.get::<ReportSheet>() else { return };
     let mut lines = vec![summary(&sheet.report)];
     lines.extend(sheet.report.lines.iter().map(line));
     model.effects.push(Effect::Copy(Clip { what: words::THE_REPORT, text: lines.join("\n") }));

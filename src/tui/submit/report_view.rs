@@ -8,16 +8,14 @@ use crate::config::Glyphs;
 use crate::domain::{BatchKey, Counts, Followed, Look, Outcome, ReportLine, Role, Status};
 use crate::text;
 use crate::tui::chrome;
-use crate::tui::chrome::pen::{Pen, sheet_frame};
+use crate::tui::chrome::pen::{Parts, Pen, draw_lines, ours, sheet_frame};
 use crate::tui::chrome::theme::{self, Mark};
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::sheet_text;
-use crate::tui::core::modal::ReportSheet;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::SheetLines;
+use crate::tui::submit::state::ReportSheet;
 use crate::tui::submit::words;
-
-use super::review_view::{Parts, draw_lines, ours};
 
 const WIDTH: u16 = 90;
 
@@ -50,7 +48,7 @@ pub(crate) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
     let title = format!("{word}: {all}  {}", at.get(..5).unwrap_or_default());
     let body = sheet_frame(model, area, size(&lines, area), &title, foot, buf);
     let room = usize::from(body.height.saturating_sub(2));
-    let top = sheet.top.min(lines.len().saturating_sub(room));
+    let top = sheet.scroll.top.min(lines.len().saturating_sub(room));
     draw_lines(lines.get(top..).unwrap_or_default(), Rect { height: room as u16, ..body }, buf);
     let foot = Rect { y: body.bottom().saturating_sub(1), height: 1.min(body.height), ..body };
     let mut pen = Pen::new(buf, foot, 0);

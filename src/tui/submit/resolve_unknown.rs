@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use tui_textarea::TextArea;
 
-use crate::domain::{ActionKey, On, Outcome, Resolution, Resolved, Status, Untrusted};
+use crate::domain::{ActionKey, On, Outcome, Resolution, Resolved, Status, Timestamp, Untrusted};
 use crate::inbox::Problem;
 use crate::text;
 use crate::text::Shown;
@@ -13,10 +13,10 @@ use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
 use crate::tui::chrome::state::Tone;
 use crate::tui::chrome::theme;
-use crate::tui::core::command::Command;
+use crate::tui::core::command::{Command, KeyContext};
 use crate::tui::core::keymap::bare;
-use crate::tui::core::modal::{Modal, ResolveSheet};
-use crate::tui::core::model::Model;
+use crate::tui::core::layout::Layout;
+use crate::tui::core::model::{Keys, Model, Sheet};
 use crate::tui::core::msg::Effect;
 use crate::tui::decide::confirm_guard;
 use crate::tui::decide::confirm_guard::is_burst;
@@ -28,12 +28,124 @@ use crate::tui::submit::{report, words};
 /// A key this soon after the sheet was drawn was not meant for it. Milliseconds.
 const REST: i64 = 400;
 
+#[derive(Clone, Debug)]
+pub(crate) struct ResolveSheet {
+    pub key: ActionKey,
+    /// The selected finding, waiting for confirmation.
+    pub picked: Option<Resolution>,
+    pub area: TextArea<'static>,
+    pub typing: bool,
+    /// When it was first drawn in its current state.
+    pub drawn: Option<Timestamp>,
+}
+
+impl Sheet for ResolveSheet {
+    fn keys(&self) -> Keys {
+        let contexts: &'static [KeyContext] = if self.typing {
+            &[KeyContext::Reason, KeyContext::Anywhere]
+        } else {
+            &[KeyContext::ResolveUnknown, KeyContext::Anywhere]
+        };
+        Keys { takes_text: self.typing, typed, pasted, accept: back, confirm, back, ..Keys::of(contexts) }
+    }
+
+    fn draw(&self, model: &Model, _: &Layout, area: Rect, buf: &mut Buffer) -> Option<Position> {
+        let size = (76.min(area.width.saturating_sub(2)), 13);
+        let body = sheet_frame(model, area, size, words::WHAT_BECAME_OF_IT, words::LOOK_FIRST, buf);
+        title(model, &self.key, &mut Pen::new(buf, body, 0));
+        approved(model, self, &mut Pen::new(buf, body, 1));
+        let keys = &model.settings.keymap;
+        let ours = is_ours(model);
+        // A lost decision is never sent a second time.
+        let choices = CHOICES.into_iter().filter(|choice| !ours || choice.1 != Resolution::RunAgain);
+        for (nth, (command, finding, says, follows)) in (3..).zip(choices) {
+            let picked = self.picked == Some(finding);
+            let style = if picked { theme::BOLD } else { theme::PLAIN };
+            Pen::new(buf, body, nth)
+                .ours(if picked { "> " } else { "  " }, theme::BOLD)
+                .ours(&keys.key(command), theme::KEY)
+                .ours(&format!("  {says:<17}"), style)
+                .ours(follows, theme::DIM);
+        }
+        let mut pen = Pen::new(buf, body, 7);
+        let (label, hint) = ("reason > ", words::ends_reason(&keys.key_in_text(Command::Accept)));
+        pen.ours(label, if self.typing { theme::KEY } else { theme::DIM });
+        if self.typing {
+            pen.right(&hint, theme::DIM);
+        }
+        let taken = (label.len() + hint.len()) as u16;
+        let field = Rect {
+            x: body.x + label.len() as u16,
+            y: body.y + 7,
+            width: body.width.saturating_sub(taken),
+            height: u16::from(body.height > 7),
+        };
+        let cursor = area_of(&self.area, field, self.typing, buf);
+        let mut pen = Pen::new(buf, body, 9);
+        match self.picked.and_then(|picked| CHOICES.iter().find(|choice| choice.1 == picked)) {
+            _ if self.typing => {}
+            Some((.., says, _)) => {
+                let (confirm, back) = (keys.key(Command::Confirm), keys.key(Command::Back));
+                pen.ours(&words::press_to_say(&confirm, says, &back), theme::BOLD);
+            }
+            None => {
+                let line = words::resolve_keys(&keys.key(Command::NextField), &keys.key(Command::Back));
+                pen.ours(&line, theme::DIM);
+            }
+        }
+        cursor
+    }
+
+    fn drawn(&mut self) -> Option<&mut Option<Timestamp>> {
+        Some(&mut self.drawn)
+    }
+}
+
+fn typed(model: &mut Model, key: KeyEvent) {
+    let Some(sheet) = sheet(model).filter(|sheet| sheet.typing) else {
+        confirm_guard::absorbed(model);
+        return;
+    };
+    if matches!(bare(key), KeyCode::Tab | KeyCode::BackTab) {
+        back(model);
+    } else {
+        sheet.area.input(key);
+    }
+}
+
+fn pasted(model: &mut Model, text: &str) -> bool {
+    let Some(sheet) = sheet(model).filter(|sheet| sheet.typing) else { return false };
+    sheet.area.insert_str(chrome::words::one_line(text));
+    true
+}
+
+fn confirm(model: &mut Model) {
+    if !is_meant(model) {
+        return;
+    }
+    if let Some(finding) = sheet(model).and_then(|sheet| sheet.picked) {
+        send(model, finding);
+    }
+}
+
+/// Goes back from the reason to the choice, and from there closes the sheet.
+fn back(model: &mut Model) {
+    let Some(sheet) = sheet(model) else { return };
+    sheet.drawn = None;
+    if sheet.typing {
+        sheet.typing = false;
+    } else if sheet.picked.take().is_none() {
+        model.sheet.close();
+        model.say(words::NOTHING_WAS_SETTLED);
+    }
+}
+
 pub(crate) fn open(model: &mut Model) {
     match target(model) {
         Ok(key) => {
             let area = TextArea::default();
             let sheet = ResolveSheet { key, picked: None, area, typing: false, drawn: None };
-            model.modal = Some(Modal::ResolveUnknown(Box::new(sheet)));
+            model.sheet.open(sheet);
         }
         Err(why) => model.warn(why),
     }
@@ -60,19 +172,16 @@ pub(crate) fn target(model: &Model) -> Result<ActionKey, String> {
 }
 
 pub(crate) fn is_open(model: &Model) -> bool {
-    matches!(model.modal, Some(Modal::ResolveUnknown(_)))
+    model.sheet.is::<ResolveSheet>()
 }
 
 fn sheet(model: &mut Model) -> Option<&mut ResolveSheet> {
-    match &mut model.modal {
-        Some(Modal::ResolveUnknown(sheet)) => Some(sheet),
-        _ => None,
-    }
+    model.sheet.get_mut()
 }
 
 /// Returns true for a lost decision: it is resolved in the journal and not at the source.
 fn is_ours(model: &Model) -> bool {
-    let Some(Modal::ResolveUnknown(sheet)) = &model.modal else { return false };
+    let Some(sheet) = model.sheet.get::<ResolveSheet>() else { return false };
     model.queue.get(&sheet.key).is_some_and(|slot| slot.state == State::Unknown)
 }
 
@@ -106,21 +215,8 @@ pub(crate) fn pick(model: &mut Model, finding: Resolution) {
     }
 }
 
-pub(crate) fn confirm(model: &mut Model) {
-    if !is_meant(model) {
-        return;
-    }
-    if let Some(finding) = sheet(model).and_then(|sheet| sheet.picked) {
-        send(model, finding);
-    }
-}
-
 fn send(model: &mut Model, finding: Resolution) {
-    let Some(Modal::ResolveUnknown(sheet)) =
-        model.modal.take_if(|modal| matches!(modal, Modal::ResolveUnknown(_)))
-    else {
-        return;
-    };
+    let Some(sheet) = model.sheet.take::<ResolveSheet>() else { return };
     let reason = sheet.area.lines().join(" ").trim().to_owned();
     tell_source(model, sheet.key, finding, Some(reason).filter(|reason| !reason.is_empty()));
 }
@@ -148,57 +244,13 @@ pub(crate) fn to_reason(model: &mut Model) {
     }
 }
 
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
-    let Some(sheet) = sheet(model).filter(|sheet| sheet.typing) else {
-        confirm_guard::absorbed(model);
-        return;
-    };
-    if matches!(bare(key), KeyCode::Tab | KeyCode::BackTab) {
-        back(model);
-    } else {
-        sheet.area.input(key);
-    }
-}
-
-pub(crate) fn pasted(model: &mut Model, text: &str) {
-    if let Some(sheet) = sheet(model) {
-        sheet.area.insert_str(chrome::words::one_line(text));
-    }
-}
-
-/// Goes back from the reason to the choice, and from there closes the sheet.
-pub(crate) fn back(model: &mut Model) {
-    let Some(sheet) = sheet(model) else { return };
-    sheet.drawn = None;
-    if sheet.typing {
-        sheet.typing = false;
-    } else if sheet.picked.take().is_none() {
-        model.modal = None;
-        model.say(words::NOTHING_WAS_SETTLED);
-    }
-}
-
-pub(crate) fn drawn(model: &mut Model) {
-    let now = model.now;
-    if let Some(sheet) = sheet(model) {
-        sheet.drawn.get_or_insert(now);
-    }
-}
-
-/// Restarts the sheet's reading time because it is covered.
-pub(crate) fn hidden(model: &mut Model) {
-    if let Some(sheet) = sheet(model) {
-        sheet.drawn = None;
-    }
-}
-
 /// Closes the sheet if the outcome was settled meanwhile.
 pub(crate) fn settled_elsewhere(model: &mut Model) {
     let Some(key) = sheet(model).map(|sheet| sheet.key.clone()) else { return };
     let Some(slot) = model.queue.get(&key).filter(|slot| !slot.is_lost()) else { return };
     let title = text::line(&model.title_of(slot)).cut(40);
     let status = text::status_word(&slot.entry.row.status);
-    model.modal = None;
+    model.sheet.close();
     model.tell(Tone::Bad, vec![title, Shown::ours(words::SETTLED_MEANWHILE), status, Shown::ours(" now")]);
 }
 
@@ -294,53 +346,6 @@ const CHOICES: [(Command, Resolution, &str, &str); 3] = [
     (Command::NotLanded, Resolution::NotLanded, words::IT_DID_NOT_RUN, words::NOT_LANDED_MEANS),
     (Command::RunAgain, Resolution::RunAgain, words::RUN_IT_AGAIN, words::RUN_AGAIN_MEANS),
 ];
-
-pub(crate) fn draw(model: &Model, sheet: &ResolveSheet, area: Rect, buf: &mut Buffer) -> Option<Position> {
-    let size = (76.min(area.width.saturating_sub(2)), 13);
-    let body = sheet_frame(model, area, size, words::WHAT_BECAME_OF_IT, words::LOOK_FIRST, buf);
-    title(model, &sheet.key, &mut Pen::new(buf, body, 0));
-    approved(model, sheet, &mut Pen::new(buf, body, 1));
-    let keys = &model.settings.keymap;
-    let ours = is_ours(model);
-    // A lost decision is never sent a second time.
-    let choices = CHOICES.into_iter().filter(|choice| !ours || choice.1 != Resolution::RunAgain);
-    for (nth, (command, finding, says, follows)) in (3..).zip(choices) {
-        let picked = sheet.picked == Some(finding);
-        let style = if picked { theme::BOLD } else { theme::PLAIN };
-        Pen::new(buf, body, nth)
-            .ours(if picked { "> " } else { "  " }, theme::BOLD)
-            .ours(&keys.key(command), theme::KEY)
-            .ours(&format!("  {says:<17}"), style)
-            .ours(follows, theme::DIM);
-    }
-    let mut pen = Pen::new(buf, body, 7);
-    let (label, hint) = ("reason > ", words::ends_reason(&keys.key_in_text(Command::Accept)));
-    pen.ours(label, if sheet.typing { theme::KEY } else { theme::DIM });
-    if sheet.typing {
-        pen.right(&hint, theme::DIM);
-    }
-    let taken = (label.len() + hint.len()) as u16;
-    let field = Rect {
-        x: body.x + label.len() as u16,
-        y: body.y + 7,
-        width: body.width.saturating_sub(taken),
-        height: u16::from(body.height > 7),
-    };
-    let cursor = area_of(&sheet.area, field, sheet.typing, buf);
-    let mut pen = Pen::new(buf, body, 9);
-    match sheet.picked.and_then(|picked| CHOICES.iter().find(|choice| choice.1 == picked)) {
-        _ if sheet.typing => {}
-        Some((.., says, _)) => {
-            let (confirm, back) = (keys.key(Command::Confirm), keys.key(Command::Back));
-            pen.ours(&words::press_to_say(&confirm, says, &back), theme::BOLD);
-        }
-        None => {
-            let line = words::resolve_keys(&keys.key(Command::NextField), &keys.key(Command::Back));
-            pen.ours(&line, theme::DIM);
-        }
-    }
-    cursor
-}
 
 /// Draws `approved by kim 2 m ago; nobody knows`.
 fn approved(model: &Model, sheet: &ResolveSheet, pen: &mut Pen<'_>) {

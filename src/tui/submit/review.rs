@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
 
 use crate::domain::{
     ActionKey, BatchKey, Binding, Confirm, Outcome, PendingAction, Refusal, Risk, SourceName, Staged,
@@ -14,26 +16,104 @@ use crate::domain::{
 use crate::inbox::with_edited_titles;
 use crate::text;
 use crate::tui::chrome;
-use crate::tui::core::command::Command;
+use crate::tui::core::command::{Command, KeyContext};
 use crate::tui::core::keymap::{Chord, bare};
-use crate::tui::core::modal::{Modal, Refused, Review, ReviewSheet, SentWith, by_tool};
-use crate::tui::core::model::Model;
-use crate::tui::core::msg::{Effect, Loaded};
+use crate::tui::core::layout::{Layout, Scroll};
+use crate::tui::core::model::{Keys, Model, Sheet};
+use crate::tui::core::msg::{Effect, Loaded, SheetLines};
 use crate::tui::decide::confirm_guard;
 use crate::tui::decide::lock::{lock_fresh, seen_fresh};
 use crate::tui::preview;
 use crate::tui::preview::page::made::{Cached, Tab};
 use crate::tui::queue::groups::Group;
+use crate::tui::queue::marks::by_tool;
 use crate::tui::queue::slots::State;
+use crate::tui::submit::state::{Refused, ReportSheet, Review, ReviewSheet, SentWith};
 use crate::tui::submit::words;
 
 use super::judging::OfDraft;
-use super::{hold, judging};
+use super::{hold, judging, review_view};
 
 /// A key this soon after the sheet was drawn was not meant for it. Milliseconds.
 const SETTLE: i64 = 400;
 /// Actions that expire within this time are listed in the review. Milliseconds.
 const EXPIRES_SOON: i64 = 600_000;
+
+impl Sheet for ReviewSheet {
+    fn keys(&self) -> Keys {
+        Keys { typed, accept, confirm, back, ..Keys::of(&[KeyContext::Review, KeyContext::Anywhere]) }
+    }
+
+    fn draw(&self, model: &Model, _: &Layout, area: Rect, buf: &mut Buffer) -> Option<Position> {
+        review_view::draw(model, self, area, buf)
+    }
+
+    fn extent(&self, model: &Model, area: Rect) -> SheetLines {
+        review_view::extent(model, self, area)
+    }
+
+    fn scrolled(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+
+    fn drawn(&mut self) -> Option<&mut Option<Timestamp>> {
+        self.review.is_some().then_some(&mut self.drawn)
+    }
+
+    fn covered(&mut self) {
+        self.drawn = None;
+        self.typed.clear();
+    }
+}
+
+fn typed(model: &mut Model, key: KeyEvent) {
+    let Some(review) = open_review(model) else { return too_early(model) };
+    let asks = matches!(review.confirm, Confirm::Count(..));
+    let Some(sheet) = model.sheet.get_mut::<ReviewSheet>() else { return };
+    match (Chord::from(key).char(), bare(key)) {
+        (Some(digit), _) if asks && digit.is_ascii_digit() && sheet.typed.len() < 7 => {
+            sheet.typed.push(digit);
+        }
+        (_, KeyCode::Backspace) if asks => drop(sheet.typed.pop()),
+        _ => confirm_guard::absorbed(model),
+    }
+}
+
+/// Sends after the right count.
+fn accept(model: &mut Model) {
+    let count = match open_review(model).map(|review| &review.confirm) {
+        Some(Confirm::Count(count, _)) => *count,
+        Some(Confirm::Key) => return confirm_guard::absorbed(model),
+        None => return too_early(model),
+    };
+    if is_hasty(model) {
+        return confirm_guard::absorbed(model);
+    }
+    let Some(sheet) = model.sheet.get_mut::<ReviewSheet>() else { return };
+    if sheet.typed == count.to_string() {
+        return send(model);
+    }
+    sheet.typed.clear();
+    model.warn(words::wrong_count(count));
+}
+
+/// Sends, unless a count is required.
+fn confirm(model: &mut Model) {
+    match &open_review(model).map(|review| review.confirm.clone()) {
+        Some(Confirm::Key) if is_hasty(model) => confirm_guard::absorbed(model),
+        Some(Confirm::Key) => send(model),
+        Some(Confirm::Count(count, _)) => {
+            let (count, accept) = (*count, model.settings.keymap.key(Command::Accept));
+            model.warn(words::type_to_send(count, &accept));
+        }
+        None => too_early(model),
+    }
+}
+
+fn back(model: &mut Model) {
+    model.sheet.close();
+    model.say(chrome::words::NOTHING_WAS_SENT);
+}
 
 pub(crate) fn open_batch(model: &mut Model) {
     let staged = |group: &Group| {
@@ -46,16 +126,8 @@ pub(crate) fn open_batch(model: &mut Model) {
     let scope = decided_in.and_then(staged).or_else(here);
     let elsewhere = scope.is_none() && !model.decide.draft.is_empty();
     open(model, scope);
-    if elsewhere && matches!(model.modal, Some(Modal::Review(_))) {
+    if elsewhere && model.sheet.is::<ReviewSheet>() {
         model.say(words::EVERYTHING_STAGED);
-    }
-}
-
-/// Restarts the sheet's reading time because it is covered.
-pub(crate) fn hidden(model: &mut Model) {
-    if let Some(Modal::Review(sheet)) = &mut model.modal {
-        sheet.drawn = None;
-        sheet.typed.clear();
     }
 }
 
@@ -92,17 +164,16 @@ fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) {
         review: None,
         drawn: None,
         typed: String::new(),
-        page: 1,
-        top: 0,
+        scroll: Scroll::default(),
     };
-    model.modal = Some(Modal::Review(Box::new(sheet)));
+    model.sheet.open(sheet);
     model.effects.push(Effect::LoadForReview { review: model.submit.reviews, keys });
 }
 
 /// Takes the loaded actions and freezes the submission. An answer to a closed sheet is dropped, because it must not
 /// change this one under the reviewer's finger.
 pub(crate) fn loaded(model: &mut Model, number: u64, id: &SubmissionId, actions: Vec<Loaded>) {
-    let Some(Modal::Review(sheet)) = &model.modal else { return };
+    let Some(sheet) = model.sheet.get::<ReviewSheet>() else { return };
     if sheet.number != number {
         return;
     }
@@ -122,11 +193,10 @@ pub(crate) fn loaded(model: &mut Model, number: u64, id: &SubmissionId, actions:
     for (key, action) in fresh {
         model.preview.keep(&key, Arc::new(Cached::new(action)));
     }
-    if let Some(Modal::Review(sheet)) = &mut model.modal {
+    if let Some(sheet) = model.sheet.get_mut::<ReviewSheet>() {
         sheet.review = Some(review);
         // This content has not been on screen yet.
-        sheet.drawn = None;
-        sheet.typed.clear();
+        sheet.covered();
     }
 }
 
@@ -324,44 +394,13 @@ fn touched(open: &HashMap<BatchKey, usize>, sent: &[OfDraft<'_>]) -> (usize, usi
     (batches.len(), batches.iter().map(left).sum())
 }
 
-/// Handles the confirm key. If a count is required, only says so.
-pub(crate) fn confirm(model: &mut Model) {
-    match &open_review(model).map(|review| review.confirm.clone()) {
-        Some(Confirm::Key) if is_hasty(model) => confirm_guard::absorbed(model),
-        Some(Confirm::Key) => send(model),
-        Some(Confirm::Count(count, _)) => {
-            let (count, accept) = (*count, model.settings.keymap.key(Command::Accept));
-            model.warn(words::type_to_send(count, &accept));
-        }
-        None => too_early(model),
-    }
-}
-
 /// Ignores a key that came before the sheet could be read, with a message.
 fn too_early(model: &mut Model) {
     confirm_guard::absorbed(model);
-    let Some(Modal::Review(sheet)) = &model.modal else { return };
+    let Some(sheet) = model.sheet.get::<ReviewSheet>() else { return };
     if sheet.review.as_ref().is_none_or(|review| review.submission.is_some()) {
         model.say(words::TOO_EARLY);
     }
-}
-
-/// Handles Enter, which sends after the right count.
-pub(crate) fn enter(model: &mut Model) {
-    let count = match open_review(model).map(|review| &review.confirm) {
-        Some(Confirm::Count(count, _)) => *count,
-        Some(Confirm::Key) => return confirm_guard::absorbed(model),
-        None => return too_early(model),
-    };
-    if is_hasty(model) {
-        return confirm_guard::absorbed(model);
-    }
-    let Some(Modal::Review(sheet)) = &mut model.modal else { return };
-    if sheet.typed == count.to_string() {
-        return send(model);
-    }
-    sheet.typed.clear();
-    model.warn(words::wrong_count(count));
 }
 
 /// Returns true, with a warning, for keys from a paste or a terminal's reply.
@@ -373,31 +412,15 @@ fn is_hasty(model: &mut Model) -> bool {
     hasty
 }
 
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
-    let Some(review) = open_review(model) else { return too_early(model) };
-    let asks = matches!(review.confirm, Confirm::Count(..));
-    let Some(Modal::Review(sheet)) = &mut model.modal else { return };
-    match (Chord::from(key).char(), bare(key)) {
-        (Some(digit), _) if asks && digit.is_ascii_digit() && sheet.typed.len() < 7 => {
-            sheet.typed.push(digit);
-        }
-        (_, KeyCode::Backspace) if asks => drop(sheet.typed.pop()),
-        _ => confirm_guard::absorbed(model),
-    }
-}
-
 /// Returns the review once it was on screen long enough.
 fn open_review(model: &Model) -> Option<&Review> {
-    let Some(Modal::Review(sheet)) = &model.modal else { return None };
+    let Some(sheet) = model.sheet.get::<ReviewSheet>() else { return None };
     let settled = sheet.drawn.is_some_and(|at| model.now.since(at) >= SETTLE);
     sheet.review.as_ref().filter(|review| settled && review.submission.is_some())
 }
 
 fn reviewed(model: &Model) -> Option<&Review> {
-    match &model.modal {
-        Some(Modal::Review(sheet)) => sheet.review.as_ref(),
-        _ => None,
-    }
+    model.sheet.get::<ReviewSheet>()?.review.as_ref()
 }
 
 /// Handles an answer typed as a line: the exact text sends, any other cancels.
@@ -410,7 +433,7 @@ pub(crate) fn answered(model: &mut Model, answer: &str) {
     if right {
         send(model);
     } else {
-        model.modal = None;
+        model.sheet.close();
         model.say(chrome::words::NOTHING_WAS_SENT);
     }
 }
@@ -420,7 +443,7 @@ fn send(model: &mut Model) {
     let (Some(submission), left) = (review.submission.clone(), review.left_pending) else {
         return;
     };
-    model.modal = None;
+    model.sheet.close();
     hold::confirmed(model, submission, left as u64);
 }
 
@@ -469,30 +492,26 @@ pub(crate) fn grown(model: &Model, batch: &[OfDraft<'_>]) -> Option<String> {
 
 /// Goes to the first unopened approval of the review, or to the first skipped action of the report.
 pub(crate) fn first(model: &mut Model) {
-    match &model.modal {
-        Some(Modal::Review(sheet)) => {
-            let key = sheet.review.as_ref().and_then(|review| review.first_unopened.clone());
-            to(model, key, words::ALL_READ);
-        }
-        Some(Modal::Report(sheet)) => {
-            let skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
-            let line = sheet.report.lines.iter().find(|line| skipped(&line.outcome));
-            to(model, line.map(|line| line.key.clone()), words::NOTHING_WAS_SKIPPED);
-        }
-        _ => {}
+    if let Some(sheet) = model.sheet.get::<ReviewSheet>() {
+        let key = sheet.review.as_ref().and_then(|review| review.first_unopened.clone());
+        to(model, key, words::ALL_READ);
+    } else if let Some(sheet) = model.sheet.get::<ReportSheet>() {
+        let skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
+        let line = sheet.report.lines.iter().find(|line| skipped(&line.outcome));
+        to(model, line.map(|line| line.key.clone()), words::NOTHING_WAS_SKIPPED);
     }
 }
 
 /// Goes to the first action that changed since it was seen.
 pub(crate) fn changed(model: &mut Model) {
-    let Some(Modal::Review(sheet)) = &model.modal else { return };
+    let Some(sheet) = model.sheet.get::<ReviewSheet>() else { return };
     let key = sheet.review.as_ref().and_then(|review| review.first_changed.clone());
     let compares = key.as_ref().is_some_and(|key| {
         let now = model.preview.cached(key).map(|cached| cached.digest);
         now.is_some_and(|now| model.seen_otherwise(key, &now).is_some())
     });
     to(model, key, words::NOTHING_CHANGED);
-    if compares && model.modal.is_none() && model.preview.tab != Tab::Diff {
+    if compares && model.sheet.is_none() && model.preview.tab != Tab::Diff {
         preview::update::diff(model);
     }
 }
@@ -510,8 +529,8 @@ fn to(model: &mut Model, key: Option<ActionKey>, none: &str) {
         model.warn(words::HIDDEN_BY_FILTER);
         return;
     }
-    let was_review = matches!(model.modal, Some(Modal::Review(_)));
-    model.modal = None;
+    let was_review = model.sheet.is::<ReviewSheet>();
+    model.sheet.close();
     model.queue.go_to_action(index);
     if was_review {
         let all = model.settings.keymap.key(Command::ReviewAll);

@@ -9,22 +9,20 @@ use crate::contract::tool;
 use crate::domain::{ActionKey, Binding, Confirm, Decision, Submission, SubmissionBatch, Untrusted, changes};
 use crate::text;
 use crate::text::Shown;
-use crate::tui::chrome::pen::{Pen, sheet_frame};
+use crate::tui::chrome::pen::{Parts, Pen, draw_lines, ours, sheet_frame};
 use crate::tui::chrome::theme;
 use crate::tui::chrome::theme::Mark;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::sheet_text;
-use crate::tui::core::modal::{Modal, Review, ReviewSheet};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::SheetLines;
+use crate::tui::submit::state::{Review, ReviewSheet};
 
 use crate::tui::preview::page::line::listed;
 use crate::tui::queue::list::SourceState;
 use crate::tui::{chrome, preview};
 
 use super::words;
-
-pub(crate) type Parts = Vec<(Shown, Style)>;
 
 const NAMED: usize = 5;
 const REASON: usize = 55;
@@ -51,7 +49,7 @@ pub(crate) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buf
     body = Rect { y: body.y + above, height: body.height - above, ..body };
     let foot = (FOOT as u16).min(body.height);
     let room = usize::from(body.height - foot);
-    let top = sheet.top.min(lines.len().saturating_sub(room));
+    let top = sheet.scroll.top.min(lines.len().saturating_sub(room));
     draw_lines(lines.get(top..).unwrap_or_default(), Rect { height: body.height - foot, ..body }, buf);
     let foot = Rect { y: body.bottom() - foot, height: foot, ..body };
     if top + room < lines.len() {
@@ -94,19 +92,6 @@ pub(crate) fn extent(model: &Model, sheet: &ReviewSheet, area: Rect) -> SheetLin
     SheetLines { end: lines.len().saturating_sub(page), page }
 }
 
-pub(crate) fn draw_lines(lines: &[Parts], area: Rect, buf: &mut Buffer) {
-    for (nth, line) in lines.iter().take(usize::from(area.height)).enumerate() {
-        let mut pen = Pen::new(buf, area, nth as u16);
-        for (part, style) in line {
-            pen.shown(part, *style);
-        }
-    }
-}
-
-pub(crate) fn ours(text: impl Into<String>, style: Style) -> (Shown, Style) {
-    (Shown::ours(text), style)
-}
-
 fn lines(model: &Model, review: &Review) -> Vec<Parts> {
     if review.submission.is_none() {
         let mut lines = vec![vec![ours(words::NOTHING_TO_SEND, theme::BOLD)], Vec::new()];
@@ -129,7 +114,7 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
             theme::DIM,
         )]);
     }
-    if let Some(Modal::Review(sheet)) = &model.modal
+    if let Some(sheet) = model.sheet.get::<ReviewSheet>()
         && let more @ 1.. = model.unsent().saturating_sub(sheet.keys.len())
     {
         let (all, dot) = (model.settings.keymap.key(Command::ReviewAll), theme::dot(model.settings.glyphs));

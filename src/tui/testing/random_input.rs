@@ -10,9 +10,9 @@ use crossterm::event::{
 use crate::domain::{DecisionKind, PendingAction, Seen, Status, Submission, SubmissionBatch};
 use crate::inbox::{Connection, Event, EventKind};
 use crate::tui::app::decoder::{Decoder, TerminalInput};
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::What;
 use crate::tui::queue::counts::StagedTotals;
+use crate::tui::submit::state::ReviewSheet;
 use crate::tui::testing;
 
 use super::{CAN, Desk, action, decided, few, source};
@@ -87,7 +87,7 @@ fn world() -> Vec<PendingAction> {
 }
 
 fn sheet_is_ready(desk: &Desk) -> bool {
-    let Some(Modal::Review(sheet)) = &desk.model.modal else { return false };
+    let Some(sheet) = desk.model.sheet.get::<ReviewSheet>() else { return false };
     sheet.review.is_some() && sheet.drawn.is_some() && desk.model.screen.overlay.is_none()
 }
 

@@ -4,8 +4,8 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
 use crate::rounds::{Random, rounds};
 use crate::tui::app::decoder::{Decoder, TerminalInput};
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::What;
+use crate::tui::submit::state::ReviewSheet;
 use crate::tui::testing::{Desk, few};
 
 /// Replies and reports of terminals: DA1, DA2, DA3, DSR, cursor position, DECRQSS, DECRQM, XTVERSION, XTGETTCAP,
@@ -99,7 +99,7 @@ fn g8_unbracketed_paste_in_parts_confirms_nothing() {
         for cut in 0..=text.len() {
             for staged in ["as", "a"] {
                 let mut noise = Noise::new(staged);
-                let (reviews, was) = (noise.desk.model.modal.is_some(), noise.desk.staged());
+                let (reviews, was) = (noise.desk.model.sheet.is_some(), noise.desk.staged());
                 for part in [&text.as_bytes()[..cut], &text.as_bytes()[cut..]] {
                     for heard in noise.decoder.take(part) {
                         noise.hear(&heard);
@@ -234,7 +234,7 @@ impl Keyboard {
     }
 
     fn reviews(&self) -> bool {
-        matches!(self.0.model.modal, Some(Modal::Review(_)))
+        self.0.model.sheet.is::<ReviewSheet>()
     }
 }
 
@@ -337,7 +337,7 @@ fn left_behind(desk: &Desk) -> String {
             model.list.frozen.is_some()
         ),
         (
-            model.modal.is_some(),
+            model.sheet.is_some(),
             model.preview.tab,
             model.preview.place,
             model.history.open.is_some(),
@@ -419,7 +419,7 @@ fn escape_and_a_key_in_one_read_both_count() {
         desk.press(if open == "?" { "<Esc>" } else { "" });
 
         assert!(
-            desk.model.modal.is_none() && desk.model.screen.overlay.is_none(),
+            desk.model.sheet.is_none() && desk.model.screen.overlay.is_none(),
             "{open}: {}",
             desk.screen()
         );
@@ -431,7 +431,7 @@ fn escape_and_a_key_in_one_read_both_count() {
         desk.press(place);
         desk.say(What::Key(alt('a')));
         desk.stands_alone();
-        assert!(desk.model.modal.is_some() && desk.staged().is_empty(), "{place}: a chord is no Esc");
+        assert!(desk.model.sheet.is_some() && desk.staged().is_empty(), "{place}: a chord is no Esc");
     }
     for place in ["", "<Tab>", "as", "gw"] {
         let mut desk = Desk::new(100, 30, few(9));

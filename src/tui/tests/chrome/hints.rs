@@ -35,7 +35,7 @@ fn state(desk: &Desk) -> String {
     let held = model.submit.held.is_some();
     format!(
         "{shown:?} {list:?} {draft:?} {figures:?} {alarms} {history:?} {held} {:?} {}",
-        model.modal,
+        model.sheet,
         desk.effects.len()
     )
 }

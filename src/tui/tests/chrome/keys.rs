@@ -8,9 +8,10 @@ use crate::rounds::rounds;
 use crate::tui::chrome::state::{Finder, Overlay};
 use crate::tui::core::command::{COMMANDS, Command, KeyContext};
 use crate::tui::core::keymap::Keymap;
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
+use crate::tui::decide::reason::ReasonForm;
 use crate::tui::preview::page::made::Tab;
+use crate::tui::submit::state::ReviewSheet;
 use crate::tui::submit::words;
 use crate::tui::testing::{Desk, action, few, key};
 
@@ -78,7 +79,7 @@ fn unknown_key_after_a_prefix_stages_nothing() {
     let mut said = Vec::new();
     for wrong in ["ga", "gx", "gA", "gs", "g<Enter>", "gq"] {
         desk.press(wrong);
-        assert_eq!((desk.staged().as_str(), desk.model.modal.is_none()), ("", true), "{wrong}");
+        assert_eq!((desk.staged().as_str(), desk.model.sheet.is_none()), ("", true), "{wrong}");
         said.push(desk.message());
     }
     insta::assert_snapshot!(said.join("\n"), @"
@@ -143,7 +144,7 @@ fn help_says_what_works_here_first() {
     insta::assert_snapshot!(first(&desk), @"  HERE: the review sheet");
     assert!(desk.sheet().contains("send, where no count is asked for"), "{}", desk.sheet());
     desk.press("<Esc>");
-    assert!(matches!(desk.model.modal, Some(Modal::Review(_))), "the sheet is still there");
+    assert!(desk.model.sheet.is::<ReviewSheet>(), "the sheet is still there");
 }
 
 #[test]
@@ -329,7 +330,7 @@ fn command_takes_an_argument() {
     desk.wait(500);
     desk.press(":filter x<Enter>");
     assert_eq!(desk.message(), "filter does nothing here");
-    assert!(matches!(desk.model.modal, Some(Modal::Review(_))));
+    assert!(desk.model.sheet.is::<ReviewSheet>());
 }
 
 #[test]
@@ -354,7 +355,7 @@ fn bound_keys_type_characters_in_text_fields() {
 
     desk.press("XQuiTe ");
 
-    let Some(Modal::Reason(form)) = &desk.model.modal else { panic!("{}", desk.screen()) };
+    let Some(form) = desk.model.sheet.get::<ReasonForm>() else { panic!("{}", desk.screen()) };
     assert_eq!(form.area.lines(), ["QuiTe "]);
 }
 
@@ -404,7 +405,7 @@ fn chord_that_is_not_bound_presses_no_button() {
         }
 
         assert_eq!(desk.staged(), "", "{modifier:?}: {}", desk.message());
-        assert!(desk.model.modal.is_some(), "{modifier:?} closed the form");
+        assert!(desk.model.sheet.is_some(), "{modifier:?} closed the form");
     }
 }
 

@@ -2,10 +2,11 @@
 
 use crate::journal::Write;
 use crate::tui::core::command;
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::core::router::end;
 use crate::tui::core::settings::GatePlace;
+use crate::tui::edit::form::EditForm;
+use crate::tui::submit::state::ReviewSheet;
 use crate::tui::testing::{Desk, few};
 
 fn quits(desk: &Desk) -> bool {
@@ -41,7 +42,7 @@ fn leaving_can_review_instead() {
 
     desk.press("aqr");
 
-    assert!(!quits(&desk) && matches!(desk.model.modal, Some(Modal::Review(_))));
+    assert!(!quits(&desk) && desk.model.sheet.is::<ReviewSheet>());
     assert_eq!(desk.staged(), "1A");
 }
 
@@ -176,7 +177,7 @@ fn esc_never_quits_and_never_decides() {
 fn an_interrupt_closes_and_the_second_one_quits() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("as<C-c>");
-    assert!(desk.model.modal.is_none() && !quits(&desk));
+    assert!(desk.model.sheet.is_none() && !quits(&desk));
     desk.wait(2_000);
     desk.press("<C-c>");
     assert!(!quits(&desk), "the first one has expired");
@@ -195,7 +196,7 @@ fn q_closes_what_is_open_first() {
     assert!(!quits(&desk) && !desk.model.screen.zoom);
     desk.press("?q");
 
-    assert!(!quits(&desk) && desk.model.modal.is_none());
+    assert!(!quits(&desk) && desk.model.sheet.is_none());
 }
 
 #[test]
@@ -205,7 +206,7 @@ fn quitting_from_a_form_keeps_its_text() {
     desk.say(What::Paste("\"new\":1,".to_owned()));
 
     desk.press("<C-c>");
-    assert!(!matches!(desk.model.modal, Some(Modal::Edit(_))));
+    assert!(!desk.model.sheet.is::<EditForm>());
     desk.press("<C-c>");
 
     assert!(quits(&desk));

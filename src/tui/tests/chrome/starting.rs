@@ -33,7 +33,7 @@ fn staging_waits_for_the_journal() {
     for keys in ["a", "x", "A", "c", "u", "e", " a"] {
         desk.press(keys);
         assert_eq!((desk.staged().as_str(), steps(&desk)), ("", 0), "{keys}");
-        assert!(desk.model.modal.is_none(), "{keys}");
+        assert!(desk.model.sheet.is_none(), "{keys}");
     }
     assert_eq!(desk.message(), "one moment: still reading your staged decisions");
     desk.restored(Restored { draft: one_staged(), ..Restored::default() });

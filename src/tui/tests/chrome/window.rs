@@ -61,7 +61,7 @@ fn click_selects_a_row_and_stages_nothing() {
             }
         }
         assert_eq!((desk.staged().as_str(), desk.submitted.len()), ("", 0));
-        assert!(desk.model.modal.is_none() && !desk.model.screen.zoom);
+        assert!(desk.model.sheet.is_none() && !desk.model.screen.zoom);
     }
 }
 
@@ -75,7 +75,7 @@ fn a_click_in_a_sheet_does_nothing() {
             mouse(&mut desk, CLICK, (column, row));
         }
     }
-    assert!(desk.model.modal.is_some(), "the review is still open");
+    assert!(desk.model.sheet.is_some(), "the review is still open");
     assert_eq!((desk.staged().as_str(), desk.submitted.len()), ("2A", 0));
 }
 

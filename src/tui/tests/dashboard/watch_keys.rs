@@ -6,8 +6,8 @@ use crate::rounds::rounds;
 use crate::tui::core::command::{COMMANDS, KeyContext};
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::core::router;
+use crate::tui::dashboard::panels::layout_on_screen;
 use crate::tui::dashboard::state::{Panel, RowId, StartView, WatchSort};
-use crate::tui::dashboard::view::layout_on_screen;
 use crate::tui::testing;
 use crate::tui::testing::{Desk, few, source};
 
@@ -57,7 +57,7 @@ fn inbox_keys_stage_and_send_nothing_in_the_watch_view() {
         desk.press(&pressed);
 
         assert_eq!((desk.staged(), desk.model.decide.draft.position()), (staged.clone(), steps), "{keys}");
-        assert!(desk.submitted.is_empty() && desk.model.modal.is_none(), "{keys}");
+        assert!(desk.submitted.is_empty() && desk.model.sheet.is_none(), "{keys}");
         assert!(desk.saved.is_empty(), "{keys}: {:?}", desk.saved);
         assert!(desk.model.watches(), "{keys}");
         let means_something = spec.places.contains(&KeyContext::Watch)
@@ -77,7 +77,7 @@ fn palette_and_paste_stage_nothing_in_the_watch_view() {
     desk.press("<Esc>:review-all<Enter><Esc>");
     desk.say(What::Paste("aS".to_owned()));
 
-    assert!(desk.model.decide.draft.is_empty() && desk.model.modal.is_none() && desk.model.watches());
+    assert!(desk.model.decide.draft.is_empty() && desk.model.sheet.is_none() && desk.model.watches());
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn quitting_asks_about_staged_decisions() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.model.settings.opens = StartView::Watch;
     desk.press("agwq");
-    assert!(!desk.effects.contains(&Effect::Quit) && desk.model.modal.is_some(), "{}", desk.screen());
+    assert!(!desk.effects.contains(&Effect::Quit) && desk.model.sheet.is_some(), "{}", desk.screen());
     desk.press("r");
     assert!(!desk.model.watches(), "the review opens over the inbox");
 }

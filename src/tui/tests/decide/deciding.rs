@@ -157,7 +157,7 @@ fn a_burst_that_opens_the_review_leaves_no_sheet() {
     desk.wait(500);
     desk.hurry("asy", 2);
 
-    assert_eq!((desk.staged().as_str(), desk.model.modal.is_none()), ("", true), "{}", desk.screen());
+    assert_eq!((desk.staged().as_str(), desk.model.sheet.is_none()), ("", true), "{}", desk.screen());
 }
 
 /// An input method commits a whole text at once. That is not a paste of keys.

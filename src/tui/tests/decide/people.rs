@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::domain::{
     Approval, Approvals, Decision, Edits, Outcome, PendingAction, RawJson, Seen, Timestamp, merge,
 };
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::slots::State;
+use crate::tui::submit::state::ReviewSheet;
 use crate::tui::submit::words;
 use crate::tui::testing::{Desk, few, key};
 
@@ -45,7 +45,7 @@ fn edits(desk: &Desk) -> Option<String> {
 }
 
 fn told(desk: &Desk) -> Vec<String> {
-    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("no review is open") };
+    let Some(sheet) = desk.model.sheet.get::<ReviewSheet>() else { panic!("no review is open") };
     sheet.review.as_ref().unwrap().told.iter().map(|told| told.words.to_string()).collect()
 }
 
@@ -191,7 +191,7 @@ fn review_counts_the_edits_that_were_read() {
 
     desk.press("aS");
 
-    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("no review is open") };
+    let Some(sheet) = desk.model.sheet.get::<ReviewSheet>() else { panic!("no review is open") };
     let review = sheet.review.as_ref().unwrap();
     assert!(review.submission.is_some() && review.refused.is_empty() && review.unopened.is_empty());
 }

@@ -79,7 +79,7 @@ fn comment_does_not_unlock_high_risk() {
 
     assert_eq!(desk.staged(), "");
     assert_eq!(desk.message(), "critical: it was on screen too briefly to be read; look at it, then approve");
-    assert!(desk.model.modal.is_none(), "{}", desk.message());
+    assert!(desk.model.sheet.is_none(), "{}", desk.message());
 }
 
 #[test]
@@ -99,14 +99,14 @@ Enter approves   Esc closes and keeps the text
     let mut desk = Desk::with(100, 30, few(2), Capabilities::READ_ONLY);
     desk.press("c");
     assert_eq!(desk.message(), "read-only: its source takes no decision on it from here");
-    assert!(desk.model.modal.is_none());
+    assert!(desk.model.sheet.is_none());
 }
 
 #[test]
 fn retry_needs_guidance_and_a_source_that_supports_it() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("r");
-    assert!(desk.model.modal.is_none());
+    assert!(desk.model.sheet.is_none());
     assert_eq!(
         desk.message(),
         "its source cannot ask the agent to try again; X excludes it with a reason instead"

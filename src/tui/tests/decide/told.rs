@@ -1,7 +1,7 @@
 //! Capability notes: the preview shows the source's limits before a key is pressed.
 
 use crate::domain::{Capabilities, Note, Notes, On, PendingAction};
-use crate::tui::core::modal::Modal;
+use crate::tui::edit::form::EditForm;
 use crate::tui::testing::{CAN, Desk, action, few, key};
 
 const COMMIT: Note = Note { on: On::Edit, words: "no edits on commit steps" };
@@ -115,7 +115,7 @@ fn approving_a_question_opens_the_form_at_the_answer() {
     desk.press("a");
     assert_eq!(desk.staged(), "");
     assert_eq!(desk.message(), "it needs an answer: write it here, then Enter approves with it");
-    let Some(Modal::Edit(form)) = &desk.model.modal else { panic!("the form is open") };
+    let Some(form) = desk.model.sheet.get::<EditForm>() else { panic!("the form is open") };
     assert_eq!(form.here().map(|field| field.key.as_str()), Some("answer"));
 
     desk.press("<Enter>");

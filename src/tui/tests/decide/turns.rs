@@ -1,15 +1,15 @@
 //! Turns: sources that take one decision for all calls of a batch, or decisions only together.
 
 use crate::domain::{Capabilities, PendingAction, Together};
-use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
+use crate::tui::submit::state::ReviewSheet;
 use crate::tui::testing::{CAN, Desk, action, few};
 
 const SAME: Capabilities = Capabilities { together: Together::Same, edit: false, ..CAN };
 const ALL: Capabilities = Capabilities { together: Together::All, edit: false, ..CAN };
 
 fn refusal(model: &Model) -> String {
-    let Some(Modal::Review(sheet)) = &model.modal else { panic!("no review is open") };
+    let Some(sheet) = model.sheet.get::<ReviewSheet>() else { panic!("no review is open") };
     let review = sheet.review.as_ref().unwrap();
     assert!(review.submission.is_none(), "a refused turn must not be sent");
     review.refused[0].why.clone()
@@ -43,7 +43,7 @@ fn one_key_decides_a_turn_and_one_undo_clears_it() {
     desk.press("Xtoo late<Enter>");
     assert_eq!(desk.staged(), "1X 2X 3X", "the reason applies to every call");
     desk.press("S");
-    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("no review is open") };
+    let Some(sheet) = desk.model.sheet.get::<ReviewSheet>() else { panic!("no review is open") };
     assert_eq!(sheet.review.as_ref().unwrap().submission.as_ref().unwrap().len(), 3);
 }
 
@@ -122,7 +122,7 @@ fn joint_calls_are_decided_singly_and_sent_together() {
     assert_eq!(desk.here(), "2", "the cursor goes to the first undecided call");
 
     desk.press("xaS");
-    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("no review is open") };
+    let Some(sheet) = desk.model.sheet.get::<ReviewSheet>() else { panic!("no review is open") };
     assert_eq!(sheet.review.as_ref().unwrap().submission.as_ref().unwrap().len(), 3);
 }
 

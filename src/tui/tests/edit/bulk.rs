@@ -1,8 +1,8 @@
 //! Bulk edits, and the draft in an external editor.
 
 use crate::domain::{Decision, PendingAction, Status};
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
+use crate::tui::edit::form::EditForm;
 use crate::tui::submit::words as review_words;
 use crate::tui::testing::{Desk, action, decided, few, key};
 
@@ -128,10 +128,10 @@ fn esc_returns_to_the_form_and_double_enter_stages_nothing() {
     assert_eq!(desk.staged(), "");
     desk.press("<Esc>");
     insta::assert_snapshot!(desk.sheet_line(2), @"  > title  Issue number 1                           Issue number 1Z *");
-    assert!(matches!(desk.model.modal, Some(Modal::Edit(_))));
+    assert!(desk.model.sheet.is::<EditForm>());
     desk.press("<Esc>");
 
-    assert!(desk.model.modal.is_none());
+    assert!(desk.model.sheet.is_none());
     assert_eq!(desk.model.edit.texts.len(), 1, "the text is kept");
 }
 

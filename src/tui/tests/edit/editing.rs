@@ -10,7 +10,6 @@ use crate::inbox::Tool;
 use crate::journal::{EditText, Restored, Write};
 use crate::schema::Schema;
 use crate::tui::core::draw::view;
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::What;
 use crate::tui::core::router;
 use crate::tui::edit::form::EditForm;
@@ -64,7 +63,7 @@ fn enter_in_a_line_stages_an_approval_with_the_changes() {
     desk.press("<Enter>");
 
     assert_eq!(edits(&desk).unwrap(), r#"{"title":"Issue number 1Z"}"#, "1.10 keeps its spelling");
-    assert!(desk.model.modal.is_none());
+    assert!(desk.model.sheet.is_none());
     desk.press("kd");
     insta::assert_snapshot!(desk.preview_line(3), @"+   Issue number 1Z");
     insta::assert_snapshot!(desk.tabs(), @"[Diff 1]  ] tabs             read   1-8/8");
@@ -79,7 +78,7 @@ fn decision_keys_in_the_form_stage_nothing() {
     desk.press("<Tab><Tab>axsy");
 
     assert_eq!(desk.staged(), "");
-    assert!(matches!(desk.model.modal, Some(Modal::Edit(_))));
+    assert!(desk.model.sheet.is::<EditForm>());
 }
 
 #[test]
@@ -155,15 +154,12 @@ fn identity_keys_cannot_be_edited_in() {
 
     desk.say(What::Paste("\"workspace_id\":\"other\",".to_owned()));
 
-    let Some(Modal::Edit(form)) = &desk.model.modal else { panic!("no form") };
+    let Some(form) = desk.model.sheet.get::<EditForm>() else { panic!("no form") };
     assert_eq!(form.check, Err(EditError::IdentityKey("workspace_id".to_owned())));
 }
 
 fn form(desk: &Desk) -> &EditForm {
-    match &desk.model.modal {
-        Some(Modal::Edit(form)) => form,
-        other => panic!("no form: {other:?}"),
-    }
+    desk.model.sheet.get().unwrap_or_else(|| panic!("no form: {:?}", desk.model.sheet))
 }
 
 fn one(input: &str) -> Desk {
@@ -323,7 +319,7 @@ fn line_pasted_as_keys_approves_nothing() {
     desk.hurry("pasted<Enter>", 1);
 
     assert_eq!(desk.staged(), "");
-    assert!(matches!(desk.model.modal, Some(Modal::Edit(_))));
+    assert!(desk.model.sheet.is::<EditForm>());
     desk.press("<Enter>");
     assert_eq!(desk.staged(), "1E", "an input method commits words at once; the Enter after it is typed");
 }

@@ -1,8 +1,8 @@
 //! Edits in titles, wherever an action is named.
 
 use crate::domain::{Approval, Approvals, Edits, Followed, PendingAction, RawJson, Status, Timestamp, merge};
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::What;
+use crate::tui::edit::form::EditForm;
 use crate::tui::preview::page::made::Tab;
 use crate::tui::testing::{Desk, action, decided, key};
 use crate::tui::tests::history::views::{knows, page, rest};
@@ -37,7 +37,7 @@ fn times(text: &str, what: &str) -> usize {
 fn form_opens_on_the_amount() {
     let mut desk = Desk::new(120, 40, vec![refund()]);
     desk.press("e");
-    let Some(Modal::Edit(form)) = &desk.model.modal else { panic!("no form") };
+    let Some(form) = desk.model.sheet.get::<EditForm>() else { panic!("no form") };
     assert_eq!(form.here().unwrap().key, "amount");
 }
 

@@ -121,7 +121,7 @@ fn keys_stage_nothing_in_settled_lists() {
 
         assert_eq!((desk.staged(), desk.model.decide.draft.position()), (staged, steps), "{keys}");
         assert_eq!(desk.message(), "read-only list: gi goes back to the inbox", "{keys}");
-        assert!(desk.model.modal.is_none(), "{keys}");
+        assert!(desk.model.sheet.is_none(), "{keys}");
     }
 }
 

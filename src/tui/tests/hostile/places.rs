@@ -38,7 +38,7 @@ fn gutter(case: &Case, place: &str, desk: &Desk, frame: &Frame) {
     if !here || !desk.model.preview.problems.is_empty() || !desk.model.screen.chords.is_empty() {
         return;
     }
-    if layout.text.is_empty() || desk.model.modal.is_some() || desk.model.screen.overlay.is_some() {
+    if layout.text.is_empty() || desk.model.sheet.is_some() || desk.model.screen.overlay.is_some() {
         return;
     }
     for nth in 0..layout.text.height {

@@ -109,11 +109,11 @@ fn reason_of_a_decision_on_changed_content_is_offered_again() {
 fn review_of_a_decision_on_changed_content_closes() {
     let mut desk = Desk::new(100, 30, vec![pay("1.10")]);
     desk.press("aS");
-    assert!(desk.model.modal.is_some());
+    assert!(desk.model.sheet.is_some());
     desk.changes(vec![pay("9.90")]);
 
     assert_eq!(desk.message(), "review closed: Pay changed after you decided it: your decision was undone");
-    assert!(desk.model.modal.is_none(), "{}", desk.screen());
+    assert!(desk.model.sheet.is_none(), "{}", desk.screen());
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn flagged_action_is_not_sent_unread() {
     assert_eq!(desk.staged(), "1A 2A 3A 9A", "its content was not loaded: {}", desk.message());
     desk.answers = true;
     desk.press("S");
-    if desk.model.modal.is_none() {
+    if desk.model.sheet.is_none() {
         desk.press("S");
     }
 

@@ -1,7 +1,7 @@
 //! Copying and opening links.
 
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Clip, Effect, What};
+use crate::tui::preview::links_sheet::LinksSheet;
 use crate::tui::testing::{Desk, action, few};
 
 fn desk(id: &str, input: &str) -> Desk {
@@ -82,17 +82,17 @@ Open which link?
 Enter opens it in the browser   y copies it   Esc closes
 ");
     desk.hurry("<Enter>", 10);
-    assert!(matches!(desk.model.modal, Some(Modal::Links(_))), "too soon to confirm");
+    assert!(desk.model.sheet.is::<LinksSheet>(), "too soon to confirm");
     desk.wait(400);
     desk.press("j<Enter>");
     assert_eq!(desk.effects.last(), Some(&Effect::Open("https://y.io/two".to_owned())));
-    assert!(desk.model.modal.is_none());
+    assert!(desk.model.sheet.is_none());
 
     desk.press("o");
     desk.press("y");
     assert_eq!(clip(&desk).text, "https://x.io/one");
     desk.press("o<Esc>");
-    assert!(desk.model.modal.is_none());
+    assert!(desk.model.sheet.is_none());
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn missing_links_and_displays_are_explained() {
     let mut desk = desk("pa-1", r#"{"a":"javascript:alert(1)","b":"https://good.com@evil.com/"}"#);
     desk.press("jo");
     assert_eq!(desk.message(), "there is no http or https link in this action");
-    assert!(desk.model.modal.is_none(), "{}", desk.message());
+    assert!(desk.model.sheet.is_none(), "{}", desk.message());
     desk.say(What::Opened(Err("there is no display here".to_owned())));
     assert_eq!(desk.message(), "not opened: there is no display here; y copies a link");
     let mut list = Desk::new(100, 30, few(2));

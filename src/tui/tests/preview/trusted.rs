@@ -2,8 +2,8 @@
 
 use crate::domain::{Decision, Staged, changed_keys};
 use crate::rounds::rounds;
-use crate::tui::core::modal::Modal;
 use crate::tui::queue::counts::StagedTotals;
+use crate::tui::submit::state::ReviewSheet;
 use crate::tui::testing::{Desk, action, key};
 
 /// Actions whose input sets their title.
@@ -128,7 +128,7 @@ fn scrolled_review_names_tool_and_risk_at_every_size() {
         let mut desk = Desk::new(width, height, wipe());
         desk.press("xx");
         desk.press("S<PageDown>");
-        assert!(matches!(desk.model.modal, Some(Modal::Review(_))), "{width}x{height}");
+        assert!(desk.model.sheet.is::<ReviewSheet>(), "{width}x{height}");
         let screen = desk.screen();
         for told in ["wipe_prod_db · low", "no description for this tool"] {
             assert!(screen.contains(told), "{width}x{height}: {told}\n{screen}");

@@ -1,9 +1,9 @@
 //! Expiry: counted down, and no decision after it.
 
 use crate::domain::{PendingAction, Status, Timestamp};
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::What;
 use crate::tui::queue::slots::State;
+use crate::tui::submit::state::ReviewSheet;
 use crate::tui::submit::words;
 use crate::tui::testing::{Desk, NOW, decided, few};
 
@@ -122,12 +122,12 @@ fn next_marks_and_bulk_keys_skip_expired_actions() {
 fn review_closes_when_one_of_its_actions_expires() {
     let mut desk = Desk::new(100, 30, queue(3, MINUTE));
     desk.press("aas");
-    assert!(matches!(desk.model.modal, Some(Modal::Review(_))));
+    assert!(desk.model.sheet.is::<ReviewSheet>());
 
     tick(&mut desk, MINUTE);
 
     assert_eq!(desk.message(), "review closed: Issue number 2 expired; your staged decision was dropped");
-    assert!(desk.model.modal.is_none());
+    assert!(desk.model.sheet.is_none());
 }
 
 #[test]

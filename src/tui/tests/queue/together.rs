@@ -7,10 +7,10 @@ use crate::domain::{
     ActionKey, Entry, Outcome, PendingAction, Report, ReportLine, Revision, SourceName, Timestamp,
 };
 use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Sending, Synced};
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::list::SourceState;
 use crate::tui::queue::slots::State;
+use crate::tui::submit::state::{ReportSheet, ReviewSheet};
 use crate::tui::testing::{CAN, Desk, NOW, action, few, key, source};
 
 const OTHERS: [&str; 4] = ["praxiom", "warden", "dendrux", "woo"];
@@ -178,7 +178,7 @@ fn slow_source_delays_neither_results_nor_other_submissions() {
     let index = desk.model.queue.index(&key("2")).unwrap();
     desk.model.queue.go_to_action(index);
     desk.press("aS");
-    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("{}", desk.screen()) };
+    let Some(sheet) = desk.model.sheet.get::<ReviewSheet>() else { panic!("{}", desk.screen()) };
     assert_eq!(sheet.keys, [key("2")]);
     desk.press("<Esc>");
 
@@ -189,7 +189,7 @@ fn slow_source_delays_neither_results_nor_other_submissions() {
     assert_eq!(follows(&desk), 2, "each is followed once");
     assert_eq!(desk.staged(), "2A");
     desk.press("gr");
-    let Some(Modal::Report(sheet)) = &desk.model.modal else { panic!("{}", desk.screen()) };
+    let Some(sheet) = desk.model.sheet.get::<ReportSheet>() else { panic!("{}", desk.screen()) };
     assert!(sheet.waits.is_empty() && sheet.report.lines.len() == 2);
     assert_eq!(source().as_str(), "gate");
 }

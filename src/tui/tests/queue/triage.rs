@@ -80,7 +80,7 @@ fn invalid_filter_says_why_and_changes_nothing() {
     insta::assert_snapshot!(desk.hints(), @" there is no field tol:, did you mean tool:? In quotes it is a word like any other (at character 1)");
     desk.press("<Enter>");
 
-    assert!(desk.model.modal.is_some(), "the line stays open");
+    assert!(desk.model.sheet.is_some(), "the line stays open");
     desk.press("<Esc>");
     assert_eq!(ids(&desk).len(), 11);
     desk.press("/nothing like this<Enter>");
@@ -339,7 +339,7 @@ fn moving_in_the_places_filters_the_list_and_esc_restores() {
 
         desk.press("1jj<Enter>");
         assert_eq!(ids(&desk), shown);
-        assert!(desk.model.modal.is_none());
+        assert!(desk.model.sheet.is_none());
         desk.press("1gg2");
         assert_eq!(desk.model.list.filtering.applied, None);
     }

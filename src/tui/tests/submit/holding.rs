@@ -186,7 +186,7 @@ fn held_actions_are_locked_others_can_be_decided() {
     assert_eq!(desk.staged(), "1A 2X 3A");
     assert_eq!(desk.message(), "2 decisions about to be sent (u recalls); new decisions go next");
     desk.press("s");
-    assert!(desk.model.modal.is_none(), "one submission at a time");
+    assert!(desk.model.sheet.is_none(), "one submission at a time");
     desk.press("U");
     desk.wait(3_000);
     desk.say(What::Tick);

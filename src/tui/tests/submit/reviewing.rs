@@ -1,7 +1,7 @@
 //! The review sheet and the loads it waits for.
 
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::Effect;
+use crate::tui::submit::state::ReviewSheet;
 use crate::tui::submit::words;
 use crate::tui::testing::{Desk, few, key};
 
@@ -23,7 +23,7 @@ fn late_load_of_a_closed_sheet_is_ignored() {
     assert_eq!((old, new.clone()), (vec![key("1")], vec![key("1"), key("2")]));
 
     desk.reviews(first, &new);
-    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("the sheet is closed") };
+    let Some(sheet) = desk.model.sheet.get::<ReviewSheet>() else { panic!("the sheet is closed") };
     assert!(sheet.review.is_none(), "the sheet takes only its own load");
     desk.reviews(second, &new);
     desk.drawn();
@@ -39,7 +39,7 @@ fn reloaded_sheet_must_be_read_again() {
     desk.press("xxxxs");
     desk.wait(500);
     desk.press("4");
-    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("the sheet is closed") };
+    let Some(sheet) = desk.model.sheet.get::<ReviewSheet>() else { panic!("the sheet is closed") };
     let (number, keys) = (sheet.number, sheet.keys.clone());
 
     desk.reviews(number, &keys);
@@ -63,7 +63,7 @@ fn o_goes_to_the_first_unopened_action() {
 
     desk.press("o");
 
-    assert!(desk.model.modal.is_none() && desk.submitted.is_empty());
+    assert!(desk.model.sheet.is_none() && desk.submitted.is_empty());
     assert_eq!((desk.here().as_str(), desk.staged().as_str()), ("4", "4A"));
     assert_eq!(desk.message(), "nothing was sent; S comes back to the review");
 }
@@ -82,7 +82,7 @@ fn d_goes_to_the_first_changed_action() {
     desk.press("s");
     desk.wait(500);
     desk.press("o");
-    assert!(desk.model.modal.is_some(), "everything was opened: the sheet stays");
+    assert!(desk.model.sheet.is_some(), "everything was opened: the sheet stays");
 }
 
 #[test]
@@ -97,5 +97,5 @@ fn o_in_the_report_goes_to_the_first_skipped_action() {
 
     desk.press("o");
 
-    assert_eq!((desk.model.modal.is_none(), desk.here().as_str()), (true, "1"));
+    assert_eq!((desk.model.sheet.is_none(), desk.here().as_str()), (true, "1"));
 }

@@ -5,14 +5,15 @@ use crate::domain::{
 };
 use crate::inbox::{Problem, Reconciled};
 use crate::journal::Write;
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
+use crate::tui::edit::form::EditForm;
 use crate::tui::queue::slots::State;
+use crate::tui::submit::state::ReviewSheet;
 use crate::tui::submit::words;
 use crate::tui::testing::{Desk, NOW, action, few, key};
 
 fn sheet(desk: &Desk) -> bool {
-    matches!(desk.model.modal, Some(Modal::Review(_)))
+    desk.model.sheet.is::<ReviewSheet>()
 }
 
 #[test]
@@ -86,7 +87,7 @@ fn final_or_unread_decisions_ask_for_the_count() {
 
     desk.press("y");
     assert!(desk.submitted.is_empty());
-    let Some(Modal::Review(open)) = &desk.model.modal else { panic!("the sheet is closed") };
+    let Some(open) = desk.model.sheet.get::<ReviewSheet>() else { panic!("the sheet is closed") };
     let Confirm::Count(4, why) = &open.review.as_ref().unwrap().confirm else {
         panic!("the sheet does not ask for 4")
     };
@@ -379,7 +380,7 @@ fn report_does_not_close_an_open_form() {
     desk.accepts();
 
     insta::assert_snapshot!(desk.status_line(), @" 1 approved · 0 rejected · 0 skipped   gr report");
-    assert!(matches!(desk.model.modal, Some(Modal::Edit(_))));
+    assert!(desk.model.sheet.is::<EditForm>());
 }
 
 #[test]
@@ -476,14 +477,14 @@ fn ends(desk: &mut Desk, id: &str, status: Status) {
 fn report_opens_nothing_and_takes_no_key() {
     let mut desk = answered(100, 30);
 
-    assert!(desk.model.modal.is_none(), "{}", desk.screen());
+    assert!(desk.model.sheet.is_none(), "{}", desk.screen());
     desk.effects.clear();
     desk.press("yy");
     desk.press("<Esc>e");
 
     let leaves = |effect: &Effect| matches!(effect, Effect::Copy(_) | Effect::Export { .. });
     assert!(!desk.effects.iter().any(leaves), "{:?}", desk.effects);
-    assert!(matches!(desk.model.modal, Some(Modal::Edit(_))), "e opens the form");
+    assert!(desk.model.sheet.is::<EditForm>(), "e opens the form");
 }
 
 #[test]

@@ -5,9 +5,9 @@ use crate::domain::{
     Timestamp,
 };
 use crate::inbox::Problem;
-use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::slots::State;
+use crate::tui::submit::resolve_unknown::ResolveSheet;
 use crate::tui::testing::{Desk, action, decided, few, key, lost, source};
 
 /// Returns a desk with two of five outcomes unknown: one of the batch, one of another tool.
@@ -111,7 +111,7 @@ fn no_key_stages_an_unknown_outcome() {
             desk.press(place);
             desk.press(keys);
 
-            assert_eq!((desk.staged().as_str(), &desk.model.modal.is_none()), ("", &true), "{place}{keys}");
+            assert_eq!((desk.staged().as_str(), &desk.model.sheet.is_none()), ("", &true), "{place}{keys}");
             assert_eq!(
                 desk.message(),
                 "it was approved and ran, but the outcome is unknown: t resolves it",
@@ -235,7 +235,7 @@ fn lost_approval_of_this_inbox_can_be_resolved() {
     assert_eq!(desk.slot("1").state, State::ToResolve);
     desk.wait(500);
     desk.press("t");
-    assert!(matches!(desk.model.modal, Some(Modal::ResolveUnknown(_))));
+    assert!(desk.model.sheet.is::<ResolveSheet>());
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn the_sheet() {
     desk.press("<Esc>");
     insta::assert_snapshot!(desk.sheet_line(10), @"  Tab adds a reason   Esc closes");
     desk.press("<Esc>");
-    assert_eq!((desk.message().as_str(), desk.model.modal.is_none()), ("nothing was settled", true));
+    assert_eq!((desk.message().as_str(), desk.model.sheet.is_none()), ("nothing was settled", true));
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn unresolvable_actions_open_no_sheet() {
     assert_eq!(desk.message(), "only an action with an unknown outcome can be resolved");
     desk.press("ggt");
     assert_eq!(desk.message(), "Select an unknown row, then t");
-    assert!(desk.model.modal.is_none());
+    assert!(desk.model.sheet.is_none());
 }
 
 #[test]
@@ -394,7 +394,7 @@ fn sheet_closes_when_the_outcome_was_resolved_elsewhere() {
     desk.press("f");
 
     assert!(settles(&desk).is_empty());
-    assert!(desk.model.modal.is_none());
+    assert!(desk.model.sheet.is_none());
 }
 
 #[test]
