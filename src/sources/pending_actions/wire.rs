@@ -68,14 +68,11 @@ pub(super) fn row(_: &Arc<String>, item: &str, fields: Option<Fields<'_>>) -> Re
     action::read_row_with(item, fields)
 }
 
-/// Reads a row of the pending list. Reports a status or an expiry that placet cannot read.
+/// Reads a row of the pending list. Reports a status that placet does not know.
 pub(super) fn listed(reply: &Arc<String>, item: &str, fields: Option<Fields<'_>>) -> Result<Row, Unreadable> {
-    let expiry = fields.as_ref().and_then(|fields| fields.meaning("expiresAt")).unwrap_or_default();
-    let is_odd = !matches!(&*expiry, "" | "null") && time::read(&expiry).is_none();
     let row = row(reply, item, fields)?;
     match row.status {
         Status::Other(_) => Err(Unreadable::new(Unreadable::UNKNOWN_STATUS, item)),
-        _ if is_odd => Err(Unreadable::new("its expiresAt is not a time; it must be RFC 3339", item)),
         _ => Ok(row),
     }
 }
