@@ -6,7 +6,7 @@ use regex_automata::nfa::thompson::NFA;
 use serde_json::Value;
 
 use self::meter::{Metered, Spent};
-use self::pattern::{Pattern, QUOTE_MAX};
+use self::pattern::QUOTE_MAX;
 use crate::domain::json::{self, Scanner, TokenKind};
 
 mod branches;
