@@ -137,7 +137,7 @@ pub static GEMINI_HOOK: HookClient = HookClient {
         vec![system.unwrap_or_else(|| "/etc/gemini-cli/settings.json".into())]
     },
     reading_rules: ReadingRules::JsonWithComments,
-    is_off: |settings| settings["hooksConfig"]["enabled"].as_bool().map(|on| !on),
+    is_off: |settings| settings.pointer("/hooksConfig/enabled")?.as_bool().map(|on| !on),
     has_permissions: false,
     needs_trust: false,
     list_letters: None,

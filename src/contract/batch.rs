@@ -92,7 +92,9 @@ pub struct BatchReply {
 impl BatchReply {
     pub fn of(batch_id: String, items: Vec<BatchReplyItem>) -> Self {
         let mut counts = Counts::default();
-        items.iter().for_each(|item| counts.add(item));
+        for item in &items {
+            counts.add(item);
+        }
         Self { batch_id, counts, items }
     }
 }

@@ -126,10 +126,12 @@ impl Schema {
         let all = || self.validator.iter_errors(&value).collect();
         let first = || self.validator.validate(&value).err().into_iter().collect();
         let judged = meter::within(input.len(), &self.keys, || self.validator.is_valid(&value));
-        let errors = judged.and_then(|is_valid| match is_valid {
-            true => Ok(Vec::new()),
-            false => within(&all).or_else(|_| within(&first)),
-        });
+        let errors =
+            judged.and_then(
+                |is_valid| {
+                    if is_valid { Ok(Vec::new()) } else { within(&all).or_else(|_| within(&first)) }
+                },
+            );
         errors.map(tell).map_err(|spent| {
             let advice = match spent {
                 Spent::ByPattern => BEYOND_BY_PATTERN,
@@ -531,7 +533,7 @@ mod tests {
         );
         assert_eq!(schema(r#"{"pattern":"("}"#).unwrap_err(), r#"is none: "(" is not a "regex""#);
         let meta = r#"{"$ref":"https://json-schema.org/draft/2020-12/schema"}"#;
-        assert!(schema(meta).unwrap().check(r##"{"$id":"a#b"}"##).unwrap_err().contains("does not match"));
+        assert!(schema(meta).unwrap().check(r#"{"$id":"a#b"}"#).unwrap_err().contains("does not match"));
     }
 
     #[test]

@@ -135,8 +135,8 @@ async fn codex_hooks(folder: &Path) -> io::Result<Vec<(String, bool)>> {
         let mut lines = BufReader::new(output).lines();
         while let Some(line) = lines.next_line().await? {
             let reply: Value = serde_json::from_str(&line).unwrap_or_default();
-            if reply["id"] == 2 {
-                return listed(&reply["result"]).ok_or_else(unlisted);
+            if reply.get("id").and_then(Value::as_u64) == Some(2) {
+                return reply.get("result").and_then(listed).ok_or_else(unlisted);
             }
         }
         Err(unlisted())

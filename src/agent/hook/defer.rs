@@ -28,9 +28,9 @@ pub(super) fn is_alone(call: &HookCall) -> Option<bool> {
     let is_only = |line: &str| -> Option<bool> {
         let line: Value = serde_json::from_str(line).ok()?;
         let mut ids = Vec::new();
-        for block in line["message"]["content"].as_array()? {
-            if block["type"].as_str()? == "tool_use" {
-                ids.push(block["id"].as_str());
+        for block in line.pointer("/message/content")?.as_array()? {
+            if block.get("type")?.as_str()? == "tool_use" {
+                ids.push(block.get("id").and_then(Value::as_str));
             }
         }
         ids.contains(&call.id.as_deref()).then_some(ids.len() == 1)

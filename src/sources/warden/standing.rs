@@ -111,6 +111,6 @@ pub(super) fn ours(
             let told = wire::retried(&action.raw)?.guidance?;
             Some(told.as_raw() == guidance.trim())
         }
-        _ => None,
+        Decision::Reject { .. } => None,
     }
 }

@@ -529,7 +529,7 @@ impl OpenSheet {
     }
 
     pub(crate) fn top_mut(&mut self) -> Option<&mut dyn Sheet> {
-        self.0.as_mut().map(|sheet| &mut **sheet)
+        self.0.as_deref_mut()
     }
 
     pub(crate) fn keys(&self) -> Option<Keys> {

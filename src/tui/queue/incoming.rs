@@ -77,11 +77,11 @@ impl Queue {
         let lost = entry.row.status == Status::Unknown;
         let outstanding = lost || entry.row.status.is_pending();
         let Some((id, slot)) = self.index(&key).and_then(|id| Some((id, self.slot(id)?))) else {
-            if !outstanding {
+            if outstanding {
+                self.held.insert(key, entry);
+            } else {
                 self.has_left = true;
                 self.held.swap_remove(&key);
-            } else {
-                self.held.insert(key, entry);
             }
             return;
         };

@@ -221,7 +221,7 @@ pub(crate) fn remove(model: &mut Model) {
 
 /// Returns the saved filter under the cursor if it can be changed here; `done` is the verb of the refusal.
 fn here(model: &mut Model, done: &str) -> Option<SavedFilter> {
-    let Some(pane) = model.sheet.get::<PlacesPane>() else { return None };
+    let pane = model.sheet.get::<PlacesPane>()?;
     let saved = match pane.at {
         Place::Saved(nth) => model.settings.triage.filters.get(nth).cloned(),
         _ => None,

@@ -150,7 +150,9 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
 
 /// Reads decided actions again, because their pages change.
 fn forget(model: &mut Model, decided: &[ActionKey]) {
-    decided.iter().for_each(|key| model.preview.forget(key));
+    for key in decided {
+        model.preview.forget(key);
+    }
 }
 
 /// Keeps the report as the last one and shows its summary. Opens no sheet, because keys pressed now are meant for the

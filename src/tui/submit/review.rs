@@ -414,7 +414,7 @@ fn is_hasty(model: &mut Model) -> bool {
 
 /// Returns the review once it was on screen long enough.
 fn open_review(model: &Model) -> Option<&Review> {
-    let Some(sheet) = model.sheet.get::<ReviewSheet>() else { return None };
+    let sheet = model.sheet.get::<ReviewSheet>()?;
     let settled = sheet.drawn.is_some_and(|at| model.now.since(at) >= SETTLE);
     sheet.review.as_ref().filter(|review| settled && review.submission.is_some())
 }

@@ -68,7 +68,8 @@ impl<S: Transact> Writes for S {
         limit: u64,
         key: Option<Keyed>,
     ) -> Result<Recorded, StoreError> {
-        work!(self, &action.workspace().to_owned(), (action, limit, key), |tx, (action, limit, key)| {
+        let workspace = action.workspace().to_owned();
+        work!(self, &workspace, (action, limit, key), |tx, (action, limit, key)| {
             record::record(tx, action, *limit, key.as_ref())
         })
     }
