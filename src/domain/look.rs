@@ -1,4 +1,4 @@
-//! The word and the role of each status and outcome for people, in one table. The wire has words of its own.
+//! One table of words and roles for each status and outcome. The words on the wire are elsewhere.
 
 use super::{Counts, Outcome, Status};
 

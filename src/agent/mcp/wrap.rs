@@ -48,7 +48,7 @@ pub struct Change {
     text: String,
     pub before: Vec<String>,
     pub after: Vec<String>,
-    /// What else is added or removed, with its sign: a time limit, and placet's tool in a list of tools.
+    /// Other changes with their signs: a time limit, and placet's tool in a list of tools.
     pub more: Vec<String>,
 }
 

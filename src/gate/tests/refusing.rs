@@ -70,7 +70,7 @@ async fn proposal_for_another_workspace_is_refused() {
         (r#"{"toolName":"t","toolInput":{}}"#, 422),
         (r#"{"toolName":"t","toolInput":{},"workspaceId":"elsewhere"}"#, 403),
         (r#"{"toolName":"save_insights","toolInput":{"workspace_id":"elsewhere"},"workspaceId":"w"}"#, 403),
-        (r#"{"toolName":"save_insights","toolInput":{"workspaceId":7},"workspaceId":"w"}"#, 403),
+        (r#"{"toolName":"save_insights","toolInput":{"workspaceId":7},"workspaceId":"w"}"#, 422),
         (r#"{"toolName":"t","toolInput":{"workspace_id":null,"workspaceId":""}}"#, 422),
         (r#"{"toolName":"save_insights","toolInput":{"workspaceId":"elsewhere","workspaceId":"w"}}"#, 403),
         (r#"{"toolName":"t","toolInput":[],"workspaceId":"w"}"#, 422),
@@ -107,7 +107,7 @@ async fn texts_of_a_proposal_have_limits() {
 
         refused(&answer, 422, "INVALID");
         let is_own = texts[..4].contains(&name);
-        let advice = if is_own { "; send sha256: and the hex digest of it instead" } else { "" };
+        let advice = if is_own { "; send sha256: and the hex digest of it instead" } else { "; shorten it" };
         assert_eq!(answer.at("/error/message"), format!("{name} is longer than {most} characters{advice}"));
     }
     gate.propose_with("t", "{}", &format!(r#","summary":"{}""#, "ü".repeat(16_384))).await;

@@ -395,7 +395,7 @@ fn unreadable_answers_end_their_call() {
 }
 
 #[test]
-fn lines_that_only_hold_the_id_do_not_end_its_call() {
+fn lines_that_only_hold_the_id_end_no_call() {
     let mut it = running();
     for line in [
         "INFO handling request 1073741824 now",
