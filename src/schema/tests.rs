@@ -302,6 +302,16 @@ fn patterns_that_are_too_large_are_refused() {
 }
 
 #[test]
+fn keys_of_the_parser_are_refused() {
+    let schema = schema("{}").unwrap();
+    for key in [r"$serde_json::private::RawValue", r"\u0024serde_json::private::Number"] {
+        let said = schema.check(&format!(r#"{{"a":{{"{key}":"[1]"}}}}"#)).unwrap_err();
+        assert!(said.contains("rename its key"), "{said}");
+    }
+    schema.check(r#"{"$ref":1,"a\"b":2}"#).unwrap();
+}
+
+#[test]
 fn ordinary_patterns_match_texts_of_any_length() {
     let (letters, long) = ("é".repeat(200), "word, ".repeat(200_000));
     for (pattern, text, fits) in [

@@ -34,7 +34,7 @@ fn is_written(first: char, rest: &str, after: Option<char>) -> bool {
             return false;
         }
         if is_joiner(c) {
-            if joined || !takes_joiners(base) {
+            if is_joiner(last) || !takes_joiners(base) {
                 return false;
             }
             joined = !is_virama(last);
@@ -54,7 +54,7 @@ fn is_written(first: char, rest: &str, after: Option<char>) -> bool {
             (base, marks) = (c, 0);
         }
     }
-    !joined || after.is_some_and(takes_joiners)
+    !joined && last != '\u{200c}' || after.is_some_and(takes_joiners)
 }
 
 /// Up to four joined emoji, a keycap, or the flag of a part of a country.

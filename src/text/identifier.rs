@@ -47,11 +47,20 @@ pub(super) fn has_mixed_word(text: &str) -> bool {
     }
     let texts =
         text.split('%').enumerate().map(|(nth, part)| if nth == 0 { part } else { after_format(part) });
-    let words: Vec<&str> = texts.flat_map(words).collect();
+    let words: Vec<(&str, Option<Script>)> =
+        texts.flat_map(words).map(|word| (word, script_of(word))).collect();
+    let mut next = None;
+    let next_script = |(_, script): &(&str, Option<Script>)| {
+        let after = next;
+        next = script.or(next);
+        after
+    };
+    let mut after: Vec<Option<Script>> = words.iter().rev().map(next_script).collect();
+    after.reverse();
     let mut before = None;
-    words.iter().enumerate().any(|(at, word)| {
-        let around = before.or_else(|| words.iter().skip(at + 1).find_map(|word| script_of(word)));
-        before = script_of(word).or(before);
+    words.iter().zip(after).any(|((word, script), after)| {
+        let around = before.or(after);
+        before = script.or(before);
         is_mixed(word) || is_disguised_number(word) && !around.is_some_and(|it| is_ordinary_number(word, it))
     })
 }
@@ -59,7 +68,10 @@ pub(super) fn has_mixed_word(text: &str) -> bool {
 /// Strips the rest of a `printf` directive, to which a translated word may be joined: `%sа`.
 fn after_format(text: &str) -> &str {
     let directive = text.trim_start_matches(|c: char| c.is_ascii_digit() || "$-+#.*lhzj".contains(c));
-    directive.strip_prefix(|c| "diouxXeEfgGcspn".contains(c)).unwrap_or(text)
+    let rest = directive.strip_prefix(|c| "diouxXeEfgGcspn".contains(c));
+    let is_disguise =
+        |rest: &&str| words(rest).next().is_some_and(|it| it.chars().count() > 1 && is_disguised(it));
+    rest.filter(|rest| !is_disguise(rest)).unwrap_or(text)
 }
 
 fn is_mixed(word: &str) -> bool {

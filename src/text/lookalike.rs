@@ -137,7 +137,9 @@ pub(super) fn has_false_punctuation(line: &str) -> bool {
     let is_mark = |c: char| is_false_mark(c) && c != '–' || is_foreign_point(c);
     let false_mark = |(at, c): (usize, char)| is_mark(c) && around(at, c);
     line.char_indices().any(|it| false_mark(it) || is_currency_twin(it.1))
-        || line.split_whitespace().any(|token| token.contains(is_false_mark) && is_false_path(token))
+        || line.split_whitespace().any(|token| {
+            token.contains(|c: char| is_false_mark(c) && !c.is_alphanumeric()) && is_false_path(token)
+        })
 }
 
 /// Whether a token becomes a path with ASCII marks. It must contain a word, because such marks also draw lines.

@@ -63,7 +63,8 @@ pub(super) fn attribute(sent: &[&Item], found: &Found, counts: Counts) -> Outcom
     let mut approved = others(count(&Outcome::Approved), counts.approved);
     let mut rejected = others(count(&Outcome::Rejected), counts.rejected);
     let skipped = usize::try_from(counts.skipped).unwrap_or(usize::MAX);
-    let mut unnamed = skipped.saturating_sub(differing);
+    let known = approved.unwrap_or_default() + rejected.unwrap_or_default();
+    let mut unnamed = skipped.saturating_sub(differing).saturating_sub(known);
     for (_, _, outcome, action) in as_asked {
         let left = if *outcome == Outcome::Approved { &mut approved } else { &mut rejected };
         let left = left.as_mut().unwrap_or(&mut unnamed);

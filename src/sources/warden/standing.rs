@@ -94,8 +94,10 @@ pub(super) fn ours(
                 (None, Some(edits)) => edits.as_json().clone(),
                 (None, None) => return None,
             };
+            // Of duplicate keys the last counts.
             let differs = |field: &json::Member<'_>| {
-                data.member(&field.key.text).is_none_or(|value| !alike(field.value, value))
+                let expected = approved.member(&field.key.text).unwrap_or(field.value);
+                data.member(&field.key.text).is_none_or(|value| !alike(expected, value))
             };
             let differs = match approved.members() {
                 Some(members) => members.iter().any(differs),

@@ -182,11 +182,9 @@ impl Model {
     /// Returns the edits staged for an action, or those of its draft.
     pub(crate) fn edits_of(&self, key: &ActionKey) -> Option<&Edits> {
         let staged = self.decide.draft.get(key);
-        if staged.is_some_and(|staged| !staged.decision.kind().approves()) {
-            return None;
-        }
         let own = staged.and_then(|staged| staged.decision.edits()).or_else(|| self.edit.drafted.get(key));
-        let is_of_us = self.edit.texts.contains_key(key) || staged.is_some();
+        let is_of_us = self.edit.texts.contains_key(key)
+            || staged.is_some_and(|staged| staged.decision.kind().approves());
         own.or_else(|| if is_of_us { None } else { self.approved_edits(key) })
     }
 

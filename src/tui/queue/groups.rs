@@ -209,22 +209,23 @@ impl Groups {
 #[derive(Clone, Debug)]
 pub(crate) struct Regrouping {
     pub by: GroupBy,
-    /// The arrangement of the list; if it changes, grouping restarts.
-    arrangement: u64,
+    /// The arrangement of the list and its rows; if they change, grouping restarts, because `of` follows their places.
+    version: Option<(u64, usize)>,
     pub groups: Groups,
     /// The new group of each row so far.
     pub of: Vec<GroupId>,
 }
 
 impl Regrouping {
-    pub(crate) fn new(by: GroupBy, arrangement: u64) -> Self {
-        Self { by, arrangement, groups: Groups::default(), of: Vec::new() }
+    pub(crate) fn new(by: GroupBy) -> Self {
+        Self { by, version: None, groups: Groups::default(), of: Vec::new() }
     }
 
     /// Reads at most `most` rows. Returns true once all are read.
     pub(crate) fn read(&mut self, slots: &Slots, arrangement: u64, most: usize) -> bool {
-        if self.arrangement != arrangement {
-            *self = Self::new(self.by, arrangement);
+        let version = Some((arrangement, slots.len()));
+        if self.version != version {
+            *self = Self { version, ..Self::new(self.by) };
         }
         let rest = slots.iter().skip(self.of.len()).take(most);
         self.of.extend(rest.map(|slot| self.groups.place(slot, self.by)));

@@ -337,7 +337,7 @@ impl Job for Sorting {
 
 pub(crate) fn group(model: &mut Model, by: GroupBy) {
     model.queue.drop_range();
-    Regrouping::new(by, model.queue.arrangement).start(model);
+    Regrouping::new(by).start(model);
 }
 
 impl Job for Regrouping {

@@ -263,18 +263,20 @@ impl Fence {
         if depth == DEPTH {
             return false;
         }
-        let mut moved = folder.to_owned();
+        // A subshell or a condition may undo a `cd`, so each folder counts for all later commands.
+        let mut folders = vec![folder.to_owned()];
         shell::commands(line).iter().any(|it| {
-            let mut input = it.input.iter().filter(|_| reads_commands(&it.words));
-            let is_refused = self.opens(it, folder)
-                || moved != folder && self.opens(it, &moved)
-                || self.runs(&it.words, &moved, depth)
-                || input.any(|text| self.decides(text, &moved, depth + 1));
-            if let ["cd" | "pushd", arguments @ ..] =
-                own_words(&it.words).iter().map(String::as_str).collect::<Vec<_>>().as_slice()
+            let input = it.input.iter().filter(|_| reads_commands(&it.words));
+            let is_refused = folders.iter().any(|folder| {
+                self.opens(it, folder)
+                    || self.runs(&it.words, folder, depth)
+                    || input.clone().any(|text| self.decides(text, folder, depth + 1))
+            });
+            if let Some((word, arguments)) = own_words(&it.words).split_first()
+                && ["cd", "pushd"].contains(&word.as_str())
             {
-                let to = arguments.iter().find(|word| !word.starts_with('-')).unwrap_or(&"~");
-                moved = self.located(to, &moved);
+                let to = arguments.iter().find(|word| !word.starts_with('-')).map_or("~", String::as_str);
+                folders.push(self.located(to, folders.last().map_or(folder, PathBuf::as_path)));
             }
             is_refused
         })
@@ -311,7 +313,7 @@ impl Fence {
         }
         let is_shown = name == "tmux"
             && arguments.first().is_some_and(|word| SHOWS.contains(&word.as_str()))
-            && !arguments.iter().any(|word| word == ";");
+            && !arguments.iter().any(|word| word.ends_with(';') || word.contains("#("));
         if is_shown || WRITERS.contains(&name) || words.iter().any(|word| word == "-exec") {
             return false;
         }

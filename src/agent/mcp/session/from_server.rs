@@ -8,6 +8,15 @@ use crate::agent::mcp::answers::{self, INTERNAL, Outcome};
 use crate::agent::mcp::calls::{Stage, Ticket};
 use crate::agent::mcp::line::{self, Message, RequestId};
 
+/// Whether an answer to this request stands among other text, such as a log, or other answers.
+fn has_answer(text: &str, id: &str) -> bool {
+    let tight: String = text.split_whitespace().collect();
+    let name = format!("\"id\":{id}");
+    let mut after = tight.split(&name).skip(1);
+    let is_whole = after.any(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+    is_whole && ["\"result\":", "\"error\":{"].iter().any(|member| tight.contains(member))
+}
+
 impl Session {
     pub(in crate::agent::mcp) fn server_said(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
@@ -29,10 +38,15 @@ impl Session {
     /// Handles a line that is no valid JSON, such as a line of a log. If it answers a gated call, the call ends; an
     /// answer that is only nested too deeply keeps its outcome.
     fn unreadable(&mut self, text: &str) -> Option<Vec<String>> {
-        let members = json::rough_members(text)?;
-        let id = json::last(&members, "id").and_then(RequestId::read)?;
-        json::last(&members, "result").or_else(|| json::last(&members, "error"))?;
-        let ticket = self.calls.running(|own| own.as_str() == id.as_str())?;
+        let members = json::rough_members(text).unwrap_or_default();
+        let ended = json::last(&members, "result").or_else(|| json::last(&members, "error"));
+        let id = json::last(&members, "id").filter(|_| ended.is_some()).and_then(RequestId::read);
+        let named = id.and_then(|id| self.calls.running(|own| own.as_str() == id.as_str()));
+        let Some(ticket) = named else {
+            let ticket = self.calls.running(|own| has_answer(text, own.as_str()))?;
+            self.lose(ticket, answers::UNREADABLE);
+            return Some(Vec::new());
+        };
         let error = Scanner::new(text).check().err().filter(|error| error.what == JsonError::TOO_DEEP);
         let result = error.and_then(|_| json::last(&members, "result")).and_then(json::rough_members);
         match result {

@@ -169,6 +169,7 @@ async fn plain_approval_is_not_ours_with_another_output() {
         (ENVELOPE.to_owned(), None),
         (ENVELOPE.replace("1.10", "1.1"), None),
         (r#"{"data":{"title":"Edited"}}"#.to_owned(), Some(false)),
+        (ENVELOPE.replacen(r#"{"title""#, r#"{"title":"Old","title""#, 1), None),
         (r#"{"data":"Edited"}"#.to_owned(), Some(false)),
     ] {
         engine.with(&id, |step| (step.status, step.output) = ("COMPLETED".to_owned(), Some(output.clone())));

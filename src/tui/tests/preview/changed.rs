@@ -117,18 +117,6 @@ fn review_of_a_decision_on_changed_content_closes() {
 }
 
 #[test]
-fn excluded_action_shows_no_edit() {
-    let mut desk = Desk::new(100, 30, vec![pay("1.10")]);
-    desk.press("e<C-u>7.70<Esc>");
-    assert!(desk.row(0).contains("7.70"), "{}", desk.row(0));
-
-    desk.press("x");
-
-    assert_eq!(desk.staged(), "pX");
-    assert!(!desk.row(0).contains("7.70") && !desk.preview().contains("7.70"), "{}", desk.screen());
-}
-
-#[test]
 fn diff_shows_seen_current_and_edited_content() {
     let mut desk = Desk::new(160, 45, vec![pay("1.10")]);
     desk.press("e<C-u>7.70<C-s>");

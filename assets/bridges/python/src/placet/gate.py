@@ -1443,7 +1443,7 @@ def _reportable(result: Any) -> Any:
 def _described(value: Any, name: str, why: str) -> str:
     try:
         lazy = isinstance(value, (collections.abc.Iterator, collections.abc.AsyncIterator)) or inspect.isawaitable(value)
-        if lazy or type(value).__repr__ is object.__repr__:
+        if lazy or getattr(type(value), "__repr__", None) is object.__repr__:
             return f"{_text(name, 200)} is not kept: a {type(value).__name__} is not JSON."
         return _text(value if isinstance(value, str) else repr(value), _RESULT_MAX)
     except KeyboardInterrupt:

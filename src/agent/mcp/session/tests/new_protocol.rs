@@ -417,6 +417,17 @@ fn lines_that_only_hold_the_id_end_no_call() {
     assert_eq!(read(&done[1]), (false, "approved-executed".to_owned(), "ok".to_owned()));
 }
 
+#[test]
+fn answer_among_other_text_ends_its_call() {
+    let answer = r#"{"jsonrpc": "2.0", "id": 1073741824, "result": {"content": []}}"#;
+    for line in [format!("Loading… {answer}"), format!("[{answer}]"), format!("{answer}{answer}")] {
+        let mut it = running();
+        it.server(&line);
+        let done = it.done();
+        assert!(!done.is_empty() && !done.contains(&format!("client {line}")), "{done:?}");
+    }
+}
+
 fn result_of(line: &str) -> &str {
     line.split_once(r#""result":"#).unwrap().1.strip_suffix('}').unwrap()
 }
