@@ -203,7 +203,9 @@ async fn scans(conn: &mut SqliteConnection, statement: &str) -> Vec<String> {
     steps
         .filter(|step| {
             let read = step.strip_prefix("SCAN ").and_then(|rest| rest.split(' ').next());
-            let is_own = |table: &str| table.ends_with("-ROW") || table.starts_with("(subquery-");
+            // `n` names the values of an insert.
+            let is_own =
+                |table: &str| table.ends_with("-ROW") || table.starts_with("(subquery-") || table == "n";
             read.is_some_and(|table| !SMALL.contains(&table) && !is_own(table))
         })
         .collect()
