@@ -22,6 +22,8 @@ const BEGINNING: Duration = Duration::from_secs(5);
 /// Longest wait for the other sources once everything is found.
 const GRACE: Duration = Duration::from_secs(3);
 
+pub(super) const ODD: &str = "it has odd characters, shown in ⟦⟧; copy it again";
+
 /// Returns the named source, or all.
 pub(super) fn chosen(inbox: &Inbox, name: Option<&str>) -> anyhow::Result<Vec<SourceName>> {
     let names = inbox.source_names();
@@ -49,7 +51,7 @@ pub(super) struct SearchedId<'a> {
 #[derive(Debug)]
 pub(super) struct NotFound {
     pub(super) problem: Problem,
-    /// `Unreachable` if no source answered, otherwise `Failed`.
+    /// `Unreachable` if no source answered, `Usage` for an id with odd characters, otherwise `Failed`.
     pub(super) exit: Exit,
     /// The action, if every source that might have it answered that it does not. Its source is the one asked, or
     /// `any`.
@@ -75,10 +77,9 @@ pub(super) async fn find(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Re
             && missing.exit == Exit::Failed
             && shown != one.id
         {
-            let odd = "it has odd characters, shown in ⟦⟧; copy it again";
-            missing.problem.what = format!("No action id starts with {shown:?}: {odd}");
+            missing.problem.what = format!("No action id starts with {shown:?}: {ODD}");
             missing.problem.why = None;
-            missing.gone = None;
+            missing.exit = Exit::Usage;
             continue;
         }
         if one.may_begin && looked.is_err() && !one.id.is_empty() {

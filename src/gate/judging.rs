@@ -29,7 +29,11 @@ const MAX_WAIT: Duration = Duration::from_secs(30);
 const RETRY_AFTER: u64 = 5;
 
 /// Waits to judge an input. The turn ends when the permits are dropped.
-async fn turn(queue: &Queue, judges: &'static Semaphore) -> Result<impl Sized + Send + 'static, ApiError> {
+async fn turn(
+    queue: &Queue,
+    judges: &'static Semaphore,
+    is_large: bool,
+) -> Result<impl Sized + Send + 'static, ApiError> {
     let busy = || {
         let why = "too many inputs wait for their schemas; nothing was done; try again";
         ApiError::again_in(UNAVAILABLE, why, RETRY_AFTER)
@@ -38,7 +42,12 @@ async fn turn(queue: &Queue, judges: &'static Semaphore) -> Result<impl Sized + 
     if Arc::strong_count(queue) > MAX_WAITING {
         return Err(busy());
     }
-    let permits = async { (Arc::clone(queue).lock_owned().await, judges.acquire().await) };
+    let permits = async {
+        // A large input waits for other large ones without holding the queue of its tool.
+        let large = if is_large { Some(judges.acquire().await) } else { None };
+        let queue = Arc::clone(queue).lock_owned().await;
+        (large, queue, if is_large { None } else { Some(judges.acquire().await) })
+    };
     timeout(MAX_WAIT, permits).await.map_err(|_| busy())
 }
 
@@ -47,13 +56,13 @@ impl Gate {
     pub(super) async fn judge(&self, tool: &str, input: &RawJson, decides: bool) -> Result<Fits, ApiError> {
         let Some([proposals, decisions]) = self.inner.tools.queues(tool) else { return Ok(Ok(())) };
         let is_large = input.as_str().len() > SMALL;
-        let permits = match (decides, is_large) {
-            (false, false) => turn(proposals, &PROPOSALS),
-            (false, true) => turn(proposals, &LARGE_PROPOSALS),
-            (true, false) => turn(decisions, &DECISIONS),
-            (true, true) => turn(decisions, &LARGE_DECISIONS),
+        let (queue, permits) = match (decides, is_large) {
+            (false, false) => (proposals, &PROPOSALS),
+            (false, true) => (proposals, &LARGE_PROPOSALS),
+            (true, false) => (decisions, &DECISIONS),
+            (true, true) => (decisions, &LARGE_DECISIONS),
         };
-        let permits = permits.await?;
+        let permits = turn(queue, permits, is_large).await?;
         let (tools, tool, input) = (self.inner.tools.clone(), tool.to_owned(), input.clone());
         let judged = tokio::task::spawn_blocking(move || {
             // Held until the work ends, even if the client disconnects.
@@ -95,7 +104,7 @@ mod tests {
         let queue = Queue::default();
         let _first = queue.lock().await;
 
-        let waited = turn(&queue, &PROPOSALS).await;
+        let waited = turn(&queue, &PROPOSALS, false).await;
 
         assert_eq!(waited.map(drop).unwrap_err().into_response().status(), 503);
         assert_eq!(Arc::strong_count(&queue), 1, "the queue is released");

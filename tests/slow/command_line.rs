@@ -501,11 +501,16 @@ fn id_loses_blanks_and_says_its_odd_characters() {
     }
     for (typed, shown) in [(format!("{id}\u{200b}"), "⟦U+200B⟧"), (format!("{}…", &id[..8]), "⟦… U+2026⟧")]
     {
-        for output in [home.run(&["show", &typed]), home.run(&["claim", &typed]), from(&typed)] {
-            let said = stdout(&output) + &stderr(&output);
-            assert!(said.contains(shown) && said.contains("it has odd characters"), "{said}");
-            assert_eq!(code(&output), 1, "{said}");
+        for output in [home.run(&["show", &typed]), home.run(&["claim", &typed])] {
+            let said = stderr(&output);
+            assert!(
+                code(&output) == 2 && said.contains(shown) && said.contains("it has odd characters"),
+                "{said}"
+            );
         }
+        let (output, said) = (from(&typed), stdout(&from(&typed)));
+        assert!(said.contains(shown) && said.contains("it has odd characters"), "{said}");
+        assert_eq!(code(&output), 3, "an id that does not exist is skipped: {said}");
     }
 }
 

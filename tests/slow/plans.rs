@@ -26,20 +26,9 @@ executor = "command"
 argv = ["true"]
 "#;
 
-/// Names that may be scanned: workspaces, tokens, migrations, and a statement's constants. Aliases of tables are not
-/// exempt, or one could hide a growing table. The plan lists the steps of subqueries separately.
-/// The last four are not tables: they have the rows that a request names, or the result of a subquery.
-const SMALL: [&str; 9] = [
-    "heads",
-    "tokens",
-    "_sqlx_migrations",
-    "sqlite_master",
-    "CONSTANT",
-    "json_each",
-    "newest",
-    "counted",
-    "g",
-];
+/// Names that may be scanned: workspaces, tokens, migrations, a statement's constants, and the rows that a request names.
+/// Aliases of tables are not exempt, or one could hide a growing table.
+const SMALL: [&str; 6] = ["heads", "tokens", "_sqlx_migrations", "sqlite_master", "CONSTANT", "json_each"];
 
 const ACTIONS: &str = "/api/pending-actions";
 
@@ -203,9 +192,18 @@ async fn scans(conn: &mut SqliteConnection, statement: &str) -> Vec<String> {
     steps
         .filter(|step| {
             let read = step.strip_prefix("SCAN ").and_then(|rest| rest.split(' ').next());
-            // `n` names the values of an insert.
+            // The statement itself names a subquery so. The plan lists the steps of subqueries separately.
+            let is_named = |name: &str| {
+                let forms = [
+                    format!(") {name}"),
+                    format!(") AS {name}"),
+                    format!("{name} AS ("),
+                    format!("WITH {name} ("),
+                ];
+                forms.iter().any(|form| statement.contains(form))
+            };
             let is_own =
-                |table: &str| table.ends_with("-ROW") || table.starts_with("(subquery-") || table == "n";
+                |table: &str| table.ends_with("-ROW") || table.starts_with("(subquery-") || is_named(table);
             read.is_some_and(|table| !SMALL.contains(&table) && !is_own(table))
         })
         .collect()

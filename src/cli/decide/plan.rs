@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::value::RawValue;
 
 use super::requested::{DecideArgs, RequestedDecision, Word, requested_decisions, twice};
-use crate::cli::exit::Usage;
-use crate::cli::find::{NotFound, SearchedId, find, sent_here};
+use crate::cli::exit::{Exit, Usage};
+use crate::cli::find::{NotFound, ODD, SearchedId, find, sent_here};
 use crate::cli::output;
 use crate::domain::{
     ActionKey, BatchKey, Capabilities, Decision, DecisionKind, Digest, Draft, Edits, Entry, Item, Outcome,
@@ -77,9 +77,10 @@ pub(super) async fn plan(
     for (wish, found) in wishes.into_iter().zip(found) {
         let (key, action) = match found {
             Ok(found) => found,
-            Err(NotFound { gone: Some(key), .. }) => {
+            Err(NotFound { gone: Some(key), exit, .. }) => {
                 let named = wish.source.as_deref().or(source);
-                plan.settled.push(vanished(sent_here(inbox, named, &key.id).await?, key, &wish));
+                let known = sent_here(inbox, named, &key.id).await?;
+                plan.settled.push(vanished(known, key, &wish, exit == Exit::Usage));
                 continue;
             }
             Err(not_found) => {
@@ -126,10 +127,12 @@ fn vanished(
     known: Option<(ActionKey, Vec<SentHere>)>,
     key: ActionKey,
     wish: &RequestedDecision,
+    is_odd: bool,
 ) -> ReportLine {
     let (key, sent) = known.unwrap_or_else(|| (key, Vec::new()));
     let last = sent.into_iter().last();
-    let never = || Outcome::Skipped { status: Some(Status::Other(NO_SUCH.into())), by: None };
+    let why = if is_odd { format!("no such action: {ODD}") } else { NO_SUCH.to_owned() };
+    let never = || Outcome::Skipped { status: Some(Status::Other(why.into())), by: None };
     let outcome = last.as_ref().map_or_else(never, SentHere::as_skipped);
     let (tool, title) = last.map(|it| (it.sent.tool, it.sent.title)).unwrap_or_default();
     ReportLine {

@@ -37,7 +37,8 @@ pub(crate) async fn propose(
     Sent { body: propose, key }: Sent<Propose>,
 ) -> Result<Response, ApiError> {
     let origin = Origin { callback: callback(&gate, &propose)?, traceparent: trace::of(&headers) };
-    let bytes = propose.tool_input.get().len();
+    let given = [Some(&propose.tool_input), propose.preview.as_ref(), propose.before.as_ref()];
+    let bytes = given.into_iter().flatten().map(|it| it.get().len()).sum();
     let action = NewAction { origin, ..work_on(bytes, || accept(&gate, &caller, propose))? };
     let (tool, input) = (action.action.row.tool.as_raw().to_owned(), action.action.input.clone());
     gate.judge(&tool, &input, false).await?.map_err(|why| ApiError::new(INVALID, why))?;
@@ -98,8 +99,10 @@ fn accept(gate: &Gate, caller: &Caller, mut propose: Propose) -> Result<NewActio
         expires_at,
         ..action.row
     };
+    let action = PendingAction { row, preview, ..action };
     Ok(NewAction {
-        action: PendingAction { row, preview, ..action },
+        digest: action.digest(),
+        action,
         proposer: caller.token.subject.clone(),
         supersedes: propose.supersedes,
         origin: Origin::default(),

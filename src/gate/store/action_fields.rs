@@ -23,19 +23,23 @@ use crate::gate::tool::Tools;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Proposed<'a> {
     pub(crate) action: &'a PendingAction,
+    /// Computed from the input, because the stored one may have been changed.
+    pub(crate) digest: Digest,
     pub(crate) proposer: &'a str,
     pub(crate) origin: &'a Origin,
 }
 
 impl NewAction {
     pub(crate) const fn proposed(&self) -> Proposed<'_> {
-        Proposed { action: &self.action, proposer: self.proposer.as_str(), origin: &self.origin }
+        let Self { action, digest, proposer, origin, .. } = self;
+        Proposed { action, digest: *digest, proposer: proposer.as_str(), origin }
     }
 }
 
 impl Stored {
-    pub(crate) const fn proposed(&self) -> Proposed<'_> {
-        Proposed { action: &self.action, proposer: self.proposer.as_str(), origin: &self.origin }
+    pub(crate) fn proposed(&self) -> Proposed<'_> {
+        let Self { action, proposer, origin, .. } = self;
+        Proposed { action, digest: action.digest(), proposer, origin }
     }
 }
 
@@ -82,8 +86,7 @@ const FIELDS: [Field; 27] = [
     bound_field(Actions, "created_at", |it| it.action.row.created_at.as_millis().into()),
     bound_field(Actions, "expires_at", |it| it.action.row.expires_at.map(Timestamp::as_millis).into()),
     bound_field(Payloads, "preview", |it| it.action.preview.as_ref().map(RawJson::as_str).into()),
-    // Computed from the input, because the stored one may have been changed.
-    bound_field(Actions, "digest", |it| it.action.digest().to_string().into()),
+    bound_field(Actions, "digest", |it| it.digest.to_string().into()),
     bound_field(Payloads, "before", |it| it.action.before.as_ref().map(RawJson::as_str).into()),
     field(Payloads, "input", |it| it.action.input.as_str().into()),
     field(Actions, "size", |it| integer(it.action.input.as_str().len() as u64).into()),
@@ -273,7 +276,8 @@ pub(super) fn whole(row: &dyn Columns, tools: &Tools) -> Result<PendingAction, S
         row: light,
     };
     let (proposer, origin) = (row.text("proposer")?, origin(row)?);
-    let record = record(Proposed { action: &action, proposer: &proposer, origin: &origin });
+    let digest = action.digest();
+    let record = record(Proposed { action: &action, digest, proposer: &proposer, origin: &origin });
     action.terms = Some(terms::terms(record, policy));
     action.approvals = approvals::standing(approvals::kept(row)?, &action);
     Ok(action)
@@ -344,7 +348,8 @@ mod tests {
             before: Some(RawJson::parse(r#"{"n":1}"#).unwrap()),
             ..PendingAction::new(row, input.clone(), input)
         };
-        let record = record(Proposed { action: &action, proposer: "proposer", origin });
+        let digest = action.digest();
+        let record = record(Proposed { action: &action, digest, proposer: "proposer", origin });
         let policy = Digest::of_fields("placet-policy/v1", [None, Some("manual"), Some("pull")]);
         [record, terms::terms(record, policy)].map(|digest| digest.to_string())
     }

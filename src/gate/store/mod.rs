@@ -54,6 +54,8 @@ use crate::domain::{
 #[derive(Debug, Clone)]
 pub(crate) struct NewAction {
     pub(crate) action: PendingAction,
+    /// Of the input. Computed once, before the transaction.
+    pub(crate) digest: Digest,
     /// The token's subject.
     pub(crate) proposer: String,
     pub(crate) supersedes: Option<String>,

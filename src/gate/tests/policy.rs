@@ -228,13 +228,13 @@ async fn large_inputs_do_not_delay_small_ones() {
     let path = folder.path().join("t.json");
     std::fs::write(&path, SCHEMA).unwrap();
     let tool = ToolConfig { schema: Some(path), ..ToolConfig::default() };
-    let served = with_tools(folder.path(), &[("large", tool.clone()), ("t", tool)], &[]).await;
+    let served = with_tools(folder.path(), &[("t", tool)], &[]).await;
     let gate = &served.gate;
     let small = RawJson::parse(r#"{"title":"x"}"#).unwrap();
     let large = RawJson::parse(format!(r#"{{"title":"{}"}}"#, "x".repeat(SMALL))).unwrap();
     let turn = LARGE_PROPOSALS.acquire().await.unwrap();
 
-    let mut waiting = Box::pin(gate.judge("large", &large, false));
+    let mut waiting = Box::pin(gate.judge("t", &large, false));
     let other = tokio::select! {
         biased;
         _ = &mut waiting => panic!("judged next to another large input"),

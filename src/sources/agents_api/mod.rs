@@ -29,7 +29,7 @@ mod tests;
 mod wire;
 
 #[cfg(test)]
-pub(super) use tests::world;
+pub(super) use {submit::HIDDEN, tests::world};
 
 /// Shortest poll interval: each poll starts a PHP process or two.
 const LEAST_POLL: Duration = Duration::from_secs(5);

@@ -23,7 +23,8 @@ const THREW: &str =
     "the code that runs it on the site broke off, and may have done its work before: check the site";
 const MAY_HAVE_RUN: &str = "the site cannot tell whether it ran: check the site";
 /// The site hides an action while it runs.
-pub(super) const HIDDEN: &str = "not shown by the site: another decision runs it, or it was removed";
+pub(in crate::sources) const HIDDEN: &str =
+    "not shown by the site: another decision runs it, or it was removed";
 const NOBODY: &str = "the site does not say who this user is, and takes no decision without it";
 
 /// Pauses before each look at an action that has disappeared: the site hides it while another approval runs.

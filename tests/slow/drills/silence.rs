@@ -106,9 +106,14 @@ fn drill_stale_connections_leave_the_pool() {
 
     for node in &nodes {
         eventually("the gate is ready again", || (ready(node).status == 200).then_some(()));
-        eventually("no connection is stale", || {
-            all_at_once(node).iter().all(|reply| reply.status == 200).then_some(())
-        });
+        let refused = |reply: &Reply| {
+            let is_taken = reply.status == 200;
+            assert!(is_taken || blames_the_database(reply), "{}", reply.body);
+            !is_taken
+        };
+        eventually("no connection is stale", || (!all_at_once(node).iter().any(refused)).then_some(()));
+        let told: Vec<_> = all_at_once(node).into_iter().map(|reply| reply.status).collect();
+        assert_eq!(told, [200; AT_ONCE]);
     }
     for reply in refused {
         assert!(blames_the_database(&reply), "{}", reply.body);

@@ -159,8 +159,10 @@ impl<'a> Judge<'a> {
         let client = self.client;
         let is_ours = |hook: &Hook<'_>| is_ours(client, hook.command);
         let (all_ours, mut others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_ours);
-        // Claude Code's hooks for its own question, which can change the input, too.
-        others.extend(self.hooks("PermissionRequest"));
+        // Claude Code's hooks for its own question can change the input, too.
+        if client.has_permissions {
+            others.extend(self.hooks("PermissionRequest"));
+        }
         let (fences, ours): (Vec<_>, Vec<_>) =
             all_ours.into_iter().partition(|hook| hook.command.contains(" --fence"));
         let reporting: Vec<_> = reports.into_iter().filter(is_ours).collect();

@@ -1,5 +1,6 @@
 //! Locates a server's command in the text of a settings file, and replaces it.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -171,10 +172,10 @@ impl Entry {
     /// Returns what the new text has more or less than the old one, besides the command.
     pub(super) fn more(&self, old: &str, new: &str) -> Vec<String> {
         let limit = self.limit.as_deref().map(|limit| limit.trim_start_matches([',', '\n']));
-        let sign = |part: &str| match (old.contains(part), new.contains(part)) {
-            (false, true) => Some("+"),
-            (true, false) => Some("-"),
-            _ => None,
+        let sign = |part: &str| match old.matches(part).count().cmp(&new.matches(part).count()) {
+            Ordering::Less => Some("+"),
+            Ordering::Greater => Some("-"),
+            Ordering::Equal => None,
         };
         limit
             .into_iter()

@@ -238,6 +238,13 @@ fn all_changes_are_shown() {
             true,
         ),
         (
+            &CODEX,
+            ".codex/config.toml",
+            "[mcp_servers.fs]\ncommand='s'\nenabled_tools=['w']\n[mcp_servers.b]\ncommand='b'\ntool_timeout_sec=3600\nenabled_tools=[\"placet_result\"]\n",
+            "tool_timeout_sec=3600",
+            true,
+        ),
+        (
             &OPENCODE,
             "work/opencode.json",
             r#"{"mcp":{"fs":{"command":["s"]}}}"#,

@@ -48,7 +48,7 @@ pub(super) async fn record(
     let agent = row.agent.as_ref().map(|agent| agent.as_raw().to_owned()).unwrap_or_default();
     let created = json!({
         "tool": tool,
-        "digest": action.action.digest().to_string(),
+        "digest": action.digest.to_string(),
         "record": action_fields::record(action.proposed()).to_string(),
         "callback": action.origin.callback,
         "traceparent": action.origin.traceparent,

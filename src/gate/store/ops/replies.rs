@@ -57,7 +57,7 @@ pub(super) async fn recorded_call(tx: &mut dyn Tx, action: &NewAction) -> Result
     }
     match tx.recorded_call(action).await? {
         None => Ok(None),
-        Some(RecordedCall { digest, .. }) if digest != action.action.digest().to_string() => {
+        Some(RecordedCall { digest, .. }) if digest != action.digest.to_string() => {
             Err(Refused::CallReused.into())
         }
         // The existing action was recorded without superseding another one.

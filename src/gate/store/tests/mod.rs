@@ -64,8 +64,10 @@ impl Shelf {
 pub(in crate::gate::store) fn action(id: &str) -> NewAction {
     let input = RawJson::parse(r#"{"n":1.10}"#).unwrap();
     let row = Row { workspace: Some("w".into()), ..Row::new(ActionId::new(id), "t".into(), "t".into()) };
+    let action = PendingAction::new(row, input.clone(), input);
     NewAction {
-        action: PendingAction::new(row, input.clone(), input),
+        digest: action.digest(),
+        action,
         proposer: "agent".to_owned(),
         supersedes: None,
         origin: Origin::default(),
@@ -76,7 +78,7 @@ pub(in crate::gate::store) fn action(id: &str) -> NewAction {
 pub(in crate::gate::store) fn action_with(id: &str, change: impl FnOnce(&mut PendingAction)) -> NewAction {
     let mut new = action(id);
     change(&mut new.action);
-    new
+    NewAction { digest: new.action.digest(), ..new }
 }
 
 pub(in crate::gate::store) fn approval(id: &str) -> Ruling {
