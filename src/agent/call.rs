@@ -163,7 +163,6 @@ fn without_running(action: &PendingAction) -> Answer {
     }
 }
 
-/// The gate's reason without a final full stop.
 pub(super) fn sentence(why: &Untrusted) -> &str {
     let why = why.as_raw().trim();
     why.strip_suffix('.').unwrap_or(why)

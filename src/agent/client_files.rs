@@ -15,7 +15,6 @@ pub enum FileError {
     Write { path: PathBuf, error: io::Error },
 }
 
-/// Returns `None` if the file is missing.
 pub(super) fn read(path: &Path) -> Result<Option<String>, FileError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),

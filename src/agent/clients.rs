@@ -242,7 +242,6 @@ pub enum ReadingRules {
 /// How settings describe a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Servers {
-    /// A table of TOML.
     Toml,
     /// JSON with a string `command` and a list `args`.
     Json {
@@ -261,7 +260,6 @@ fn place(path: PathBuf, keys: &[&str]) -> Place {
     (path, keys.iter().map(|key| (*key).to_owned()).collect())
 }
 
-/// Finds an environment variable.
 pub type Env<'a> = &'a dyn Fn(&str) -> Option<PathBuf>;
 
 /// The folder of a client's own files.
@@ -273,14 +271,12 @@ pub struct Home {
 }
 
 impl Home {
-    /// Returns `None` if there is no home folder.
     pub fn folder(&self, env: Env<'_>) -> Option<PathBuf> {
         let default = || variable(env, "HOME").map(|home| home.join(self.default));
         variable(env, self.variable).or_else(default)
     }
 }
 
-/// Returns the variable unless it is empty.
 pub fn variable(env: Env<'_>, name: &str) -> Option<PathBuf> {
     env(name).filter(|value| !value.as_os_str().is_empty())
 }

@@ -52,7 +52,6 @@ impl ShortIds {
     }
 }
 
-/// Makes text safe for a cell.
 pub(super) fn foreign(text: Option<&Untrusted>) -> Shown {
     text.map(text::line).unwrap_or_default()
 }

@@ -150,7 +150,6 @@ impl Section {
     }
 }
 
-/// Returns the requested sources. Fails for an unknown name.
 pub fn chosen(all: Vec<SourceConfig>, args: &DoctorArgs) -> Result<Vec<SourceConfig>, Usage> {
     let Some(name) = &args.source else { return Ok(all) };
     let chosen: Vec<_> = all.into_iter().filter(|source| source.name.as_str() == name).collect();

@@ -22,9 +22,8 @@ const BEGINNING: Duration = Duration::from_secs(5);
 /// Longest wait for the other sources once everything is found.
 const GRACE: Duration = Duration::from_secs(3);
 
-pub(super) const ODD: &str = "it has odd characters, shown in ⟦⟧; copy it again";
+const ODD: &str = "it has odd characters, shown in ⟦⟧; copy it again";
 
-/// Returns the named source, or all.
 pub(super) fn chosen(inbox: &Inbox, name: Option<&str>) -> anyhow::Result<Vec<SourceName>> {
     let names = inbox.source_names();
     match name {
@@ -73,13 +72,13 @@ pub(super) async fn find(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Re
     let mut found = exactly(inbox, sought).await?;
     for (one, looked) in sought.iter().zip(&mut found) {
         let shown = output::identifier(&one.id.into());
-        if let Err(missing) = looked.as_mut()
-            && missing.exit == Exit::Failed
+        if let Err(not_found) = looked.as_mut()
+            && not_found.exit == Exit::Failed
             && shown != one.id
         {
-            missing.problem.what = format!("No action id starts with {shown:?}: {ODD}");
-            missing.problem.why = None;
-            missing.exit = Exit::Usage;
+            not_found.problem.what = format!("No action id starts with {shown:?}: {ODD}");
+            not_found.problem.why = None;
+            not_found.exit = Exit::Usage;
             continue;
         }
         if one.may_begin && looked.is_err() && !one.id.is_empty() {
@@ -165,16 +164,16 @@ pub(super) fn ambiguous(given: &str, ids: impl ExactSizeIterator<Item = String>)
 
 /// Returns the id that `given` begins; `None` if there is none.
 pub(super) fn with_beginning<'a>(given: &str, ids: &'a [String]) -> Result<Option<&'a str>, Usage> {
+    if let Some(whole) = ids.iter().find(|id| *id == given) {
+        return Ok(Some(whole));
+    }
     match ids {
-        _ if given.is_empty() => Ok(None),
-        ids if ids.iter().any(|id| id == given) => Ok(ids.iter().find(|id| *id == given).map(String::as_str)),
         [] => Ok(None),
         [only] => Ok(Some(only)),
         several => Err(ambiguous(given, several.iter().map(|id| output::identifier(&id.as_str().into())))),
     }
 }
 
-/// Reports an action that its source does not return.
 fn missing(key: ActionKey, problem: Problem) -> NotFound {
     let is_gone = problem.is_gone();
     let why = problem.why.or_else(|| Some(key.id.untrusted().clone()));

@@ -35,7 +35,6 @@ pub struct HookArgs {
     pub run: HookRunArgs,
 }
 
-// One event, from standard input.
 #[derive(Debug, ClapArgs)]
 pub struct HookRunArgs {
     /// The client that calls [default: as its event tells]
@@ -50,10 +49,10 @@ pub struct HookRunArgs {
 
 #[derive(Debug, ClapArgs)]
 pub struct HookWaitArgs {
-    /// How long a call waits for a decision; then it is withdrawn and denied
+    /// Time a call waits for a decision; then it is withdrawn and denied
     #[arg(long, value_name = "TIME", default_value = "50m")]
     pub wait: String,
-    /// Claude Code without a terminal: do not wait, end the session; `placet hook resume` goes on
+    /// Claude Code without a terminal: do not wait, end the session; `placet hook resume` continues
     #[arg(long)]
     pub defer: bool,
 }
@@ -143,7 +142,7 @@ fn place(client: &HookClient, args: &HookPlaceArgs) -> anyhow::Result<PathBuf> {
 pub fn install(args: &HookInstallArgs, program: Vec<String>) -> anyhow::Result<Exit> {
     let client = args.client;
     let wait = wait(&args.wait, Some(client))?;
-    let tools = args.tools.clone().unwrap_or_else(|| settings::usual_tools(client));
+    let tools = args.tools.clone().unwrap_or_else(|| settings::default_matcher(client));
     let block = Block { client, tools, program, wait: wait.limit, defer: wait.defer };
     let path = place(client, &args.place)?;
     let settings = Settings::read(&path, client)?;

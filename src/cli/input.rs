@@ -12,12 +12,10 @@ use crate::contract::time;
 use crate::domain::Timestamp;
 use crate::domain::time::time_span;
 
-/// Returns an environment variable.
 pub fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).map(PathBuf::from)
 }
 
-/// Reads a file, or standard input for `-`.
 pub(super) fn read(path: &Path) -> anyhow::Result<String> {
     if path.as_os_str() != "-" {
         return std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
@@ -48,7 +46,6 @@ pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
     time::read(text).ok_or_else(wrong)
 }
 
-/// Asks for a yes on the terminal, unless `yes` is set.
 pub(super) fn agreed(yes: bool) -> anyhow::Result<bool> {
     if yes {
         return Ok(true);

@@ -25,7 +25,7 @@ pub struct McpArgs {
     /// The server's name, before its tools' names at the gate [default: of what it calls itself]
     #[arg(long, value_parser = name)]
     pub name: Option<String>,
-    /// How long a call waits for its human before the agent reads that it waits: auto (as long as the client does), never, or seconds
+    /// Time a call waits for its human before the agent reads that it waits: auto (as long as the client does), never, or seconds
     #[arg(long, value_name = "SECONDS", default_value = "auto", value_parser = wait, hide_default_value = true)]
     pub wait: Wait,
     /// The server's program and its arguments

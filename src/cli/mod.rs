@@ -43,7 +43,7 @@ pub use output::{answer, complain, json, line, moment, pipe};
 
 /// Review what AI agents propose to write, before it lands.
 ///
-/// Without a command this opens the inbox. Without a configuration it runs a gate of its own, right here.
+/// Without a command this opens the inbox. Without a configuration it runs its own gate.
 #[derive(Debug, Parser)]
 #[command(name = "placet", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Args {

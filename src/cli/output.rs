@@ -117,7 +117,6 @@ impl<T> Versioned<T> {
     }
 }
 
-/// Returns the line that [`json`] prints.
 pub(super) fn json_line(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(text::json(&serde_json::to_string(value)?) + "\n")
 }
@@ -226,7 +225,6 @@ impl Progress {
         }
     }
 
-    /// Returns whether the work has taken long enough to be shown.
     fn is_due(&self) -> bool {
         let is_due = self.from.elapsed() >= Self::FIRST;
         if is_due && self.line.is_hidden() && io::stderr().is_terminal() {

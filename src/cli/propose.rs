@@ -44,7 +44,7 @@ pub struct ProposeArgs {
     /// The batch [default: MISSION:TOOL]
     #[arg(long)]
     pub batch: Option<String>,
-    /// Who is told when it is decided and when it is over: a name in the gate's configuration
+    /// Callback to tell of the decision and the outcome: a name in the gate's configuration
     #[arg(long, value_name = "NAME")]
     pub callback: Option<String>,
     /// Propose it to this gate [default: PLACET_URL, else the configured gate, else the one on this machine]

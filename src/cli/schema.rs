@@ -16,7 +16,6 @@ pub struct SchemaArgs {
 
 const SCHEMA: &str = include_str!("../../assets/contract/cli.schema.json");
 
-/// Prints the whole schema, or that of one command.
 pub fn run(SchemaArgs { command }: &SchemaArgs) -> anyhow::Result<Exit> {
     if command.is_empty() {
         output::line(SCHEMA.trim_end())?;

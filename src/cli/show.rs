@@ -116,7 +116,6 @@ fn from_journal(key: &ActionKey, sent: &[SentHere], json: bool) -> anyhow::Resul
     Ok(())
 }
 
-/// Formats `2026-11-27T17:08:00.000Z, reject by kim: unknown, no answer came`.
 fn sent_text(SentHere { at, reviewer, sent }: &SentHere) -> String {
     let decision = sent.decision.kind();
     let by = reviewer.as_deref().map(|by| format!(" by {}", output::name(&by.into())));
@@ -197,7 +196,6 @@ fn field(name: &str, value: Option<&Untrusted>) -> std::io::Result<()> {
     output::line(&format!("{name:<12}{shown}"))
 }
 
-/// Prints the approvals of an action that several people must approve.
 fn approvals(action: &PendingAction, people: &People) -> anyhow::Result<()> {
     let Some(approvals) = &action.row.approvals else { return Ok(()) };
     output::line(&format!("{:<12}{} of {}", "approvals", approvals.given(), approvals.needed))?;

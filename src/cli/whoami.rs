@@ -23,7 +23,6 @@ pub struct WhoamiArgs {
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Asks the sources one after another and prints a line for each.
 pub async fn run(configs: &[SourceConfig], args: &WhoamiArgs) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
     for config in configs {

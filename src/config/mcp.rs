@@ -22,7 +22,6 @@ pub(super) struct RawMcp {
     gated: Vec<String>,
 }
 
-/// Whether a server's name is valid: letters, digits, `-` and `_`.
 pub fn is_mcp_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }

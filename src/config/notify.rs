@@ -310,7 +310,6 @@ impl RawRule {
         Ok(Webhook { form: WebhookForm::Signed { url, secret }, private })
     }
 
-    /// Refuses keys of another kind of receiver.
     fn check_keys(&self) -> Result<(), String> {
         use RawTo as T;
         let of: [(&str, bool, &[RawTo], &str); 11] = [

@@ -314,7 +314,6 @@ impl RawSource {
         }
     }
 
-    /// Refuses keys of another kind of source.
     fn check_keys(&self) -> Result<(), String> {
         use RawKind as K;
         let of: [(&str, bool, &[RawKind], &str); 12] = [

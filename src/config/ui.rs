@@ -29,7 +29,6 @@ pub struct Ui {
     pub hints: bool,
     /// Uses wheel and clicks; otherwise the terminal keeps the mouse.
     pub mouse: bool,
-    /// Shows counts in the terminal's title.
     pub title: bool,
     pub notify: Notify,
     notify_command: Vec<String>,
@@ -38,7 +37,6 @@ pub struct Ui {
     pub reduced_motion: bool,
     /// Sixteen colours, ASCII glyphs, five frames per second, previews only on request.
     pub low_bandwidth: bool,
-    /// Colours JSON, Markdown and other source texts.
     pub highlight: bool,
     /// Texts that must be read to their end before approval.
     #[serde(with = "ReadBeforeApprove")]

@@ -40,7 +40,6 @@ pub fn write(claims: &[Claim]) -> Vec<ClaimBody> {
     claims.iter().map(ClaimBody::from).collect()
 }
 
-/// Reads one claim, the reply to a claim.
 pub fn read(text: &str) -> Option<Claim> {
     let fields = Fields::of(text)?;
     let id = fields.text("pendingActionId")?;

@@ -12,7 +12,6 @@ pub struct Settle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SettleAs {
-    /// The write took effect.
     Executed,
     /// The write did not take effect and will not run again.
     Failed,

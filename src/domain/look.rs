@@ -10,11 +10,9 @@ pub enum Role {
     /// It ended in another way than decided.
     Warn,
     Bad,
-    /// The outcome is unknown.
     Unknown,
 }
 
-/// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
     pub role: Role,

@@ -1,5 +1,7 @@
 //! Outcomes of decisions.
 
+use std::collections::HashMap;
+
 use super::{ActionKey, BatchKey, DecisionKind, RawJson, Status, SubmissionId, Timestamp, Untrusted};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,8 +180,10 @@ impl Report {
 
     pub fn by_batch(&self) -> Vec<(&BatchKey, &Untrusted, Counts)> {
         let mut batches: Vec<(&BatchKey, &Untrusted, Vec<&Outcome>)> = Vec::new();
+        let mut places = HashMap::new();
         for line in &self.lines {
-            match batches.iter_mut().find(|(batch, ..)| **batch == line.batch) {
+            let place = *places.entry(&line.batch).or_insert(batches.len());
+            match batches.get_mut(place) {
                 Some((.., outcomes)) => outcomes.push(&line.outcome),
                 None => batches.push((&line.batch, &line.tool, vec![&line.outcome])),
             }

@@ -58,7 +58,6 @@ impl Risk {
     }
 }
 
-/// Kind of write.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Changes nothing. The gate does not hold reads.

@@ -22,7 +22,6 @@ impl SeenLog {
         is_new
     }
 
-    /// Returns how much of this content was seen.
     pub fn of(&self, key: &ActionKey, digest: &Digest) -> Option<Seen> {
         self.0.get(key).filter(|(known, _)| known == digest).map(|(_, seen)| *seen)
     }

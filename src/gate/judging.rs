@@ -42,10 +42,11 @@ async fn turn(
     if Arc::strong_count(queue) > MAX_WAITING {
         return Err(busy());
     }
-    let permits = async {
+    let queue = Arc::clone(queue);
+    let permits = async move {
         // A large input waits for other large ones without holding the queue of its tool.
         let large = if is_large { Some(judges.acquire().await) } else { None };
-        let queue = Arc::clone(queue).lock_owned().await;
+        let queue = queue.lock_owned().await;
         (large, queue, if is_large { None } else { Some(judges.acquire().await) })
     };
     timeout(MAX_WAIT, permits).await.map_err(|_| busy())

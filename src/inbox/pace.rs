@@ -20,7 +20,6 @@ pub(super) struct Pace {
     pub(super) follow: (Duration, Duration),
     /// Time for which a request without an answer may still be on its way.
     pub(super) in_flight: Duration,
-    /// The wall clock.
     pub(super) clock: fn() -> Timestamp,
 }
 

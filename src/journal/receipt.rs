@@ -244,13 +244,11 @@ impl Journal {
         self.done(read(query, self.read())).await
     }
 
-    /// Returns the number of the newest receipt, or 0.
     pub async fn newest_receipt(&self) -> Result<i64, JournalError> {
         let query = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM receipt");
         self.done(query.fetch_one(self.read())).await
     }
 
-    /// Returns at most `limit` receipts after number `seq`, in order.
     pub async fn receipts(&self, seq: i64, limit: u32) -> Result<Vec<Receipt>, JournalError> {
         let query = sqlx::query("SELECT * FROM receipt WHERE seq > $1 ORDER BY seq LIMIT $2");
         self.done(read(query.bind(seq).bind(limit), self.read())).await

@@ -103,7 +103,6 @@ impl Sent {
         self.outcome.clone().unwrap_or_else(|| Outcome::Unknown { why: NO_ANSWER.into() })
     }
 
-    /// Returns the word of the outcome on the wire.
     pub fn outcome_word(&self) -> &'static str {
         self.outcome.as_ref().map_or("unknown", Outcome::word)
     }
@@ -255,7 +254,6 @@ impl Journal {
         }
     }
 
-    /// Returns the newest sent submissions, newest first.
     pub async fn log(&self, limit: u32) -> Result<Vec<SubmissionRecord>, JournalError> {
         self.log_page(0, limit).await
     }
@@ -295,7 +293,6 @@ impl Journal {
         Ok(ids.into_iter().map(ActionId::new).collect())
     }
 
-    /// Returns submissions with this id prefix, up to `BEGINNING`.
     pub async fn submissions_beginning(&self, prefix: &str) -> Result<Vec<SubmissionId>, JournalError> {
         let sql = "SELECT id FROM submission WHERE substr(id, 1, length($1)) = $1 AND state <> 'held' ORDER BY 1 LIMIT $2";
         let query = sqlx::query_scalar::<_, String>(sql).bind(prefix).bind(BEGINNING);

@@ -68,7 +68,6 @@ const BARE: [&str; 22] = [
 pub struct How {
     pub limit: Duration,
     pub late: Late,
-    /// Passes only the variables of `BARE`.
     pub bare: bool,
 }
 

@@ -88,7 +88,6 @@ impl Schema {
         &self.text
     }
 
-    /// The keys that the schema describes, in schema order.
     pub fn properties(&self) -> &[Property] {
         &self.properties
     }

@@ -69,10 +69,10 @@ pub(super) async fn parsed_to_keep<T: Send + 'static>(
     parsed.ok().flatten().ok_or_else(|| nonsense(otherwise))
 }
 
-/// Reports a successful answer that is not what was asked for.
 /// Longest cursor of a list, in bytes. Servers limit a request's line to 8 KiB or more.
 const CURSOR_MAX: usize = 32 << 10;
 
+/// Reports a successful answer that is not what was asked for.
 pub(super) fn nonsense(what: &str) -> SourceError {
     SourceError::Protocol { why: Untrusted::from(what) }
 }

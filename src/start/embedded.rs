@@ -91,7 +91,6 @@ pub(super) struct Served {
 }
 
 impl Embedded {
-    /// Opens the gate of this machine if no source is configured.
     pub(super) async fn unless_configured(config: &Config, heir: OnGateEnd) -> anyhow::Result<Option<Self>> {
         if config.sources.is_empty() { Self::open(&config.gate, heir).await.map(Some) } else { Ok(None) }
     }

@@ -37,7 +37,6 @@ mod watch;
 
 use screen::Shell;
 
-/// Runs placet; called only by `main`.
 pub fn run() -> ExitCode {
     if let Some(ended) = supervisor::supervised() {
         return ended;
@@ -74,7 +73,6 @@ pub fn run() -> ExitCode {
     ExitCode::from(exit.code())
 }
 
-/// Whether the error is a mistake in arguments or configuration.
 fn is_usage(error: &anyhow::Error) -> bool {
     let gate = matches!(error.downcast_ref::<GateError>(), Some(GateError::Config(_)));
     gate || error.is::<ConfigError>()

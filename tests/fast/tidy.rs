@@ -71,13 +71,13 @@ const MAX_LINES: usize = 600;
 
 /// Lines of code of each room, without tests and comments. A commit that raises one says what the room gives in return.
 const BUDGET: &[(&str, usize)] = &[
-    ("tui", 28_039),
-    ("gate", 13_962),
-    ("sources", 7_209),
+    ("tui", 28_048),
+    ("gate", 13_976),
+    ("sources", 7_210),
     ("inbox", 6_319),
-    ("cli", 5_907),
-    ("agent", 5_140),
-    ("domain", 3_747),
+    ("cli", 5_912),
+    ("agent", 5_135),
+    ("domain", 3_750),
     ("contract", 2_299),
     ("config", 2_230),
     ("start", 1_952),

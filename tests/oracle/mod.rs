@@ -7,7 +7,7 @@ use vte::{Params, Parser, Perform};
 pub(crate) fn judge(bytes: &[u8]) -> Vec<String> {
     let mut judge = Judge::default();
     let text = String::from_utf8_lossy(bytes);
-    let text = RESETS.iter().fold(text.into_owned(), |text, reset| text.replace(reset, ""));
+    let text = text.replace(TAKES_THE_TERMINAL, "\x1b[?1049h");
     Parser::new().advance(&mut judge, text.as_bytes());
     if std::str::from_utf8(bytes).is_err() {
         judge.bad.push("not UTF-8".to_owned());
@@ -15,11 +15,8 @@ pub(crate) fn judge(bytes: &[u8]) -> Vec<String> {
     judge.bad
 }
 
-/// Sequences that a session sends when it takes the terminal, because another program may have left it in any mode.
-const RESETS: [&str; 2] = [
-    "\x1b(B\x0f",
-    "\x1b[>4m\x1b[0m\x1b[4l\x1b[?6l\x1b[r\x1b[?1l\x1b>\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1015l\x1b[?1016l",
-];
+/// A session begins so, because another program may have left the terminal in any mode.
+const TAKES_THE_TERMINAL: &str = "\x1b(B\x0f\x1b[?1049h\x1b[>4m\x1b[0m\x1b[4l\x1b[?6l\x1b[r\x1b[?1l\x1b>\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1015l\x1b[?1016l";
 
 #[derive(Default)]
 struct Judge {

@@ -508,8 +508,9 @@ fn id_loses_blanks_and_says_its_odd_characters() {
                 "{said}"
             );
         }
-        let (output, said) = (from(&typed), stdout(&from(&typed)));
-        assert!(said.contains(shown) && said.contains("it has odd characters"), "{said}");
+        let output = from(&typed);
+        let said = stdout(&output);
+        assert!(said.contains(shown) && said.contains("its id has odd characters"), "{said}");
         assert_eq!(code(&output), 3, "an id that does not exist is skipped: {said}");
     }
 }

@@ -194,13 +194,8 @@ async fn scans(conn: &mut SqliteConnection, statement: &str) -> Vec<String> {
             let read = step.strip_prefix("SCAN ").and_then(|rest| rest.split(' ').next());
             // The statement itself names a subquery so. The plan lists the steps of subqueries separately.
             let is_named = |name: &str| {
-                let forms = [
-                    format!(") {name}"),
-                    format!(") AS {name}"),
-                    format!("{name} AS ("),
-                    format!("WITH {name} ("),
-                ];
-                forms.iter().any(|form| statement.contains(form))
+                let form = format!(r"\) (AS )?{name}\b(?!\.)|\b{name} AS \(|WITH {name} \(");
+                fancy_regex::Regex::new(&form).unwrap().is_match(statement).unwrap()
             };
             let is_own =
                 |table: &str| table.ends_with("-ROW") || table.starts_with("(subquery-") || is_named(table);

@@ -52,14 +52,14 @@ async fn one(client: &HookClient, path: &Path, command: &str, folder: &Path) -> 
     let good = match lasting::passing(Path::new(&program)) {
         None => good,
         Some(instead) => {
-            let found = format!("{}, but {program} goes with the next upgrade or cleaned cache", good.found);
+            let found = format!("{}, but the next upgrade or cache cleanup removes {program}", good.found);
             Check::warn(WHAT, found, format!("{instead}, then install the hook again"))
         }
     };
     if client.needs_trust { trusted(command, folder, good).await } else { good }
 }
 
-/// Runs an installed command like its client. `None` if it reached the gate, else its error output.
+/// Runs an installed command the way its client runs it. `None` if it reached the gate, else its error output.
 async fn probed(command: &str) -> io::Result<Option<Untrusted>> {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).stdin(program::whole(PROBE.as_bytes())?).kill_on_drop(true);
@@ -79,7 +79,7 @@ async fn trusted(command: &str, folder: &Path, good: Check) -> Check {
     let mut states = match codex_hooks(folder).await {
         Ok(hooks) => hooks,
         Err(error) => {
-            let found = format!("{}; whether Codex trusts it cannot be told: {error}", good.found);
+            let found = format!("{}; cannot tell whether Codex trusts it: {error}", good.found);
             return Check::warn(WHAT, found, "look at /hooks in codex");
         }
     };
@@ -95,10 +95,8 @@ async fn trusted(command: &str, folder: &Path, good: Check) -> Check {
 
 /// Returns the commands in an answer to `hooks/list` (app server of Codex CLI 0.169.0), and whether Codex runs them.
 fn listed(result: &Value) -> Option<Vec<(String, bool)>> {
-    let folders =
-        result.as_object()?.get("data").map_or(Some(&[][..]), |data| data.as_array().map(Vec::as_slice))?;
     let mut hooks = Vec::new();
-    for folder in folders {
+    for folder in result.get("data")?.as_array()? {
         for hook in folder["hooks"].as_array()? {
             // `untrusted`, `modified`, `trusted` or `managed`.
             let trust = hook["trustStatus"].as_str()?;

@@ -16,7 +16,7 @@ use crate::domain::{Status, time};
 use crate::sources::{AgentClient, RunOutcome, SourceError};
 use crate::text;
 
-/// Time beyond the wait to find the gate, propose, claim and withdraw. The hook ends by itself after that.
+/// Extra time, on top of the wait, for finding the gate, proposing, claiming and withdrawing. The hook ends by itself after that.
 pub const GRACE: Duration = Duration::from_mins(4);
 /// Time limit for reporting a result. Clients wait longer.
 pub(super) const REPORT_LIMIT: Duration = Duration::from_mins(1);
@@ -28,7 +28,7 @@ const TRANSCRIPT_LOOK: Duration = Duration::from_millis(50);
 pub struct HookWait {
     /// Limit for waiting for a decision. After it, the proposal is withdrawn and the call denied.
     pub limit: Duration,
-    /// End the session until a decision instead of waiting, if the client obeys a defer.
+    /// Answer `defer` if the client obeys it: the session ends and is resumed after the decision.
     pub defer: bool,
 }
 
@@ -108,7 +108,7 @@ pub async fn before(
     Ok(json)
 }
 
-/// Waits for the answer. If `stopped` ends first, withdraws the call, even if a claim had begun.
+/// Waits for the answer. If `stopped` ends first, withdraws the call, or reports it as failed if a claim succeeded.
 async fn unless_stopped(
     caller: &Caller,
     id: &str,
@@ -195,7 +195,7 @@ pub fn denied(call: &HookCall, why: &str) -> Result<String, HookError> {
     Ok(Reply::Deny(why).json(call.client)?)
 }
 
-/// Reports the result of a call. Fails if another input ran than the approved one, because the model must know.
+/// Reports the result of a call. Returns an error if another input ran than the approved one, because the model sees the error.
 pub async fn after(call: &HookCall, ran: Ran, client: &AgentClient, notes: &Notes) -> Result<(), HookError> {
     let Some((path, claimed)) = notes.claimed(call) else {
         return match ran {

@@ -44,7 +44,6 @@ pub(super) struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Body {
     Result(String),
-    /// A JSON-RPC error.
     Error(String),
 }
 

@@ -95,7 +95,7 @@ impl Waiter {
         Self { request, id: id.to_owned(), is_new: message.is_new(), token, since: now, told: 0 }
     }
 
-    /// Rewrites the server's progress for this client. Its numbers continue those that placet sent.
+    /// Rewrites the server's progress for this client. Adds the count that placet already sent, so that progress never decreases.
     fn carried(&self, progress: &Message<'_>) -> Option<String> {
         let mut params = progress.raw("params")?.to_owned();
         params = line::with_member(&params, "progressToken", self.token.as_ref()?)?;
@@ -111,7 +111,7 @@ impl Waiter {
         let rounds = now.saturating_duration_since(self.since).as_secs() / PROGRESS.as_secs();
         let token = self.token.as_ref().filter(|_| rounds > self.told)?;
         self.told = rounds;
-        let said = action.map_or_else(|| "Looks for the gate.".to_owned(), answers::waiting);
+        let said = action.map_or_else(|| "Looking for the gate.".to_owned(), answers::waiting);
         Some(Due::Progress(answers::progress(token, rounds, &said)))
     }
 }
@@ -159,7 +159,6 @@ impl Calls {
         parked.find(|(_, call)| call.action.as_deref() == Some(action)).map(|(ticket, _)| *ticket)
     }
 
-    /// Returns the call that this client request waits for.
     pub(super) fn waited_for_by(&self, request: &RequestId) -> Option<Ticket> {
         let waits = |call: &Call| call.waiters.iter().any(|waiter| waiter.request == *request);
         self.calls.iter().find(|(_, call)| waits(call)).map(|(ticket, _)| *ticket)
@@ -170,7 +169,6 @@ impl Calls {
         held.map(|(ticket, _)| *ticket).collect()
     }
 
-    /// Returns the running call whose server-side id satisfies `is`.
     pub(super) fn running(&self, is: impl Fn(&RequestId) -> bool) -> Option<Ticket> {
         let runs = |call: &Call| matches!(&call.stage, Stage::Running(run) if is(&run.upstream));
         self.calls.iter().find(|(_, call)| runs(call)).map(|(ticket, _)| *ticket)
@@ -201,7 +199,6 @@ impl Calls {
         }
     }
 
-    /// Whether a call is being decided or runs.
     pub(super) fn is_busy(&self) -> bool {
         self.calls.values().any(|call| matches!(call.stage, Stage::Asked | Stage::Running(_)))
     }

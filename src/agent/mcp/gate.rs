@@ -36,7 +36,6 @@ pub(super) struct Asked {
     pub(super) agent: String,
     pub(super) session: String,
     pub(super) call: ToolCall,
-    /// Limit of the wait for the decision.
     pub(super) limit: Duration,
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::agent::client_files::{self, FileError};
-use crate::agent::clients::{Client, Env, Servers, variable};
+use crate::agent::clients::{Client, Env, Servers};
 use crate::domain::json;
 
 use entry::Entry;
@@ -54,7 +54,6 @@ pub struct Change {
 
 pub fn find(client: &'static Client, name: &str, folder: &Path, env: Env<'_>) -> Result<Server, WrapError> {
     let mut looked = Vec::new();
-    variable(env, "HOME").ok_or(WrapError::NoHome)?;
     let home = client.home.folder(env).ok_or(WrapError::NoHome)?;
     for (path, keys) in (client.places)(&home, folder) {
         let Some(text) = client_files::read(&path)? else {

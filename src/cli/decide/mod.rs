@@ -24,7 +24,6 @@ use crate::domain::{
 use crate::inbox::{Inbox, Problem, Sending, with_edited_titles};
 use crate::text;
 
-/// Decides, and prints the same report as the inbox.
 pub async fn run(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Result<Exit> {
     if !args.take_back.is_empty() {
         return take_back(inbox, args).await;

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::requested::{DecideArgs, RequestedDecision, Word, requested_decisions, twice};
 use crate::cli::exit::{Exit, Usage};
-use crate::cli::find::{NotFound, ODD, SearchedId, find, sent_here};
+use crate::cli::find::{NotFound, SearchedId, find, sent_here};
 use crate::cli::output;
 use crate::domain::{
     ActionKey, BatchKey, Capabilities, Decision, DecisionKind, Digest, Draft, Edits, Entry, Item, Outcome,
@@ -16,6 +16,7 @@ use crate::inbox::{Inbox, SentHere};
 use crate::text;
 
 /// Status of an id that neither a source nor the journal knows.
+const NO_SUCH_ODD: &str = "no such action: its id has odd characters, shown in ⟦⟧; copy it again";
 const NO_SUCH: &str = "no such action, or decided and no longer in the source";
 
 /// The requested decisions, staged, with their actions.
@@ -80,7 +81,8 @@ pub(super) async fn plan(
             Err(NotFound { gone: Some(key), exit, .. }) => {
                 let named = wish.source.as_deref().or(source);
                 let known = sent_here(inbox, named, &key.id).await?;
-                plan.settled.push(vanished(known, key, &wish, exit == Exit::Usage));
+                let why = if exit == Exit::Usage { NO_SUCH_ODD } else { NO_SUCH };
+                plan.settled.push(vanished(known, key, &wish, why));
                 continue;
             }
             Err(not_found) => {
@@ -127,11 +129,10 @@ fn vanished(
     known: Option<(ActionKey, Vec<SentHere>)>,
     key: ActionKey,
     wish: &RequestedDecision,
-    is_odd: bool,
+    why: &str,
 ) -> ReportLine {
     let (key, sent) = known.unwrap_or_else(|| (key, Vec::new()));
     let last = sent.into_iter().last();
-    let why = if is_odd { format!("no such action: {ODD}") } else { NO_SUCH.to_owned() };
     let never = || Outcome::Skipped { status: Some(Status::Other(why.into())), by: None };
     let outcome = last.as_ref().map_or_else(never, SentHere::as_skipped);
     let (tool, title) = last.map(|it| (it.sent.tool, it.sent.title)).unwrap_or_default();

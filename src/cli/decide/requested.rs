@@ -113,7 +113,6 @@ pub(super) fn requested_decisions(args: &DecideArgs) -> anyhow::Result<Vec<Reque
     Ok(wishes)
 }
 
-/// Refuses an action that is decided twice: the intent is ambiguous.
 pub(super) fn twice(id: &Untrusted) -> Usage {
     Usage(format!("{} is decided twice", output::identifier(id)))
 }

@@ -90,7 +90,7 @@ pub struct ServeArgs {
     /// Speak plain HTTP to other machines: a proxy in front of the gate speaks TLS
     #[arg(long)]
     pub behind_proxy: bool,
-    /// Where the log goes; - is standard error [default: placet.log in the state folder]
+    /// Write the log to this file; - is standard error [default: placet.log in the state folder]
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// How the log is written
@@ -98,7 +98,6 @@ pub struct ServeArgs {
     pub log_format: LogFormat,
 }
 
-/// The format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// One line an event, for people
@@ -122,7 +121,7 @@ pub struct SettleArgs {
     /// The action's id, or any unique beginning of it
     #[arg(value_parser = id)]
     pub id: String,
-    /// What became of it: it ran, it did not run, or run it again
+    /// The outcome: it ran, it did not run, or run it again
     #[arg(long = "as", value_parser = settled())]
     pub how: SettleAs,
     /// How you know; kept in the audit
@@ -145,7 +144,7 @@ pub struct PruneArgs {
     pub database: DatabaseArg,
 }
 
-/// List what callbacks are told: what waits, what arrived, what was given up
+/// List callback deliveries: waiting, delivered, given up
 #[derive(Debug, ClapArgs)]
 pub struct CallbacksArgs {
     /// At most so many; those that wait come first, then the newest

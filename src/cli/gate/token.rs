@@ -30,19 +30,19 @@ pub enum TokenCommand {
         /// propose, read, decide, execute, admin
         #[arg(long, value_delimiter = ',', required = true)]
         scopes: Vec<String>,
-        /// Who it is for; decisions are recorded under this name
+        /// The holder; decisions are recorded under this name
         #[arg(long)]
         subject: String,
         /// Their name, for people to read
         #[arg(long)]
         name: Option<String>,
-        /// What they are counted under, like support
+        /// The team their decisions are counted under, like support
         #[arg(long, value_name = "GROUP", value_delimiter = ',')]
         groups: Vec<String>,
         /// The one workspace it opens
         #[arg(long)]
         workspace: String,
-        /// How long it is valid, like 12h or 30d [default: until it is revoked]
+        /// Time it is valid, like 12h or 30d [default: until it is revoked]
         #[arg(long, value_name = "TIME")]
         expires_in: Option<String>,
     },
@@ -51,12 +51,12 @@ pub enum TokenCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Create a token in the place of another one and print it, once; the old one goes on for a while
+    /// Create and print a new token for an old one; the old one stays valid for a while
     Rotate {
         /// The old token's id, or any unique beginning of it
         #[arg(value_parser = id)]
         id: String,
-        /// How long both are valid, like 30m or 7d
+        /// Time both are valid, like 30m or 7d
         #[arg(long, value_name = "TIME", default_value = "24h")]
         overlap: String,
     },

@@ -278,7 +278,6 @@ fn unreadable(source: &SourceName, why: crate::domain::Untrusted) -> Problem {
     Problem { source: Some(source.clone()), what, why: Some(why) }
 }
 
-/// Lists one source within `patience`.
 async fn synced<'a>(
     inbox: &Inbox,
     source: &'a SourceName,

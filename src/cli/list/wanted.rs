@@ -28,7 +28,7 @@ pub struct ListArgs {
     /// Which actions, by status; separate several with commas
     #[arg(long, value_parser = statuses(), value_delimiter = ',', default_value = "pending", value_name = "STATUS")]
     pub status: Vec<Status>,
-    /// What comes first [default: the sources' order]
+    /// Sort order [default: the sources' order]
     #[arg(long, value_parser = orders(), value_name = "BY")]
     pub sort: Option<SortBy>,
     /// At most this many
@@ -51,7 +51,6 @@ pub struct ListArgs {
     pub json: bool,
 }
 
-/// The values of `--status`.
 fn statuses() -> impl TypedValueParser<Value = Status> {
     one_of([
         ("pending", Status::Pending, ""),
@@ -66,7 +65,6 @@ fn statuses() -> impl TypedValueParser<Value = Status> {
     ])
 }
 
-/// The values of `--sort`.
 fn orders() -> impl TypedValueParser<Value = SortBy> {
     one_of([
         ("age", SortBy::Age, "The oldest"),

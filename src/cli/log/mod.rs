@@ -69,7 +69,6 @@ pub enum LogCommand {
     Shift(ShiftArgs),
 }
 
-/// The values of `--decision`.
 fn decisions() -> impl TypedValueParser<Value = DecisionKind> {
     one_of(DecisionKind::ALL.map(|kind| {
         let (word, help) = kind.words().logged;
@@ -77,7 +76,6 @@ fn decisions() -> impl TypedValueParser<Value = DecisionKind> {
     }))
 }
 
-/// The values of `--outcome`.
 fn outcomes() -> impl TypedValueParser<Value = &'static str> {
     one_of([
         ("approved", "approved", ""),
@@ -91,7 +89,6 @@ fn outcomes() -> impl TypedValueParser<Value = &'static str> {
 }
 
 impl LogArgs {
-    /// Returns whether a filter is set.
     pub const fn is_filtered(&self) -> bool {
         self.since.is_some()
             || self.until.is_some()

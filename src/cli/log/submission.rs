@@ -16,7 +16,7 @@ use crate::journal::{Journal, Sent, SubmissionRecord};
 /// Print the report of one submission again, with current outcomes
 #[derive(Debug, ClapArgs)]
 pub struct ReportArgs {
-    /// The submission's id, as `placet log --columns submission` has it, or as much of it as no other has; or `last`
+    /// Id of the submission (column `submission` of `placet log`), or a unique prefix of it; or `last`
     #[arg(default_value = "last", value_parser = id)]
     pub id: String,
     /// CSV for spreadsheets (with a header, lines end with LF); text as shown, never a formula
@@ -57,7 +57,6 @@ pub(super) async fn print(
     Ok(Exit::Done)
 }
 
-/// Finds a submission by its id or the beginning of it.
 async fn find(journal: &Journal, given: &str) -> anyhow::Result<Option<SubmissionRecord>> {
     if let Some(past) = journal.past(&SubmissionId::new(given)).await? {
         return Ok(Some(past));

@@ -48,7 +48,6 @@ fn cell(board: &Board, figure: Figure) -> String {
 }
 
 impl Format {
-    /// Parses a format, or returns the default.
     pub(super) fn of(text: Option<&str>) -> Result<Self, Usage> {
         Ok(Self { parts: text.map(parts).transpose()? })
     }

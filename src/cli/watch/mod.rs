@@ -65,7 +65,6 @@ const FIELDS: &str = "Fields of --format: {state} {pending} {high} {oldest} {ove
                       at its end.";
 
 impl WatchArgs {
-    /// Returns whether it prints instead of drawing a screen.
     pub const fn prints(&self) -> bool {
         self.once || self.json || self.line
     }
@@ -118,7 +117,6 @@ pub async fn run(
     watched
 }
 
-/// Reads the outcomes of open decisions regularly while it watches.
 async fn settle_open(inbox: Inbox) {
     loop {
         let next = match inbox.settle_open().await {

@@ -82,7 +82,6 @@ impl Observer {
         self.figures.board(ask, clock::now())
     }
 
-    /// Returns whether any source has listed its actions.
     pub(super) fn reached(&self) -> bool {
         self.sources.iter().any(|source| source.listed)
     }
@@ -116,7 +115,6 @@ impl Observer {
         (source.listed || self.problems.contains_key(&source.name)) && !source.counting
     }
 
-    /// Handles the next event or answer.
     pub(super) async fn step(&mut self) {
         tokio::select! {
             Some(event) = self.events.recv() => self.hear(&event),
@@ -133,7 +131,6 @@ impl Observer {
         }
     }
 
-    /// Writes minutes to the journal.
     pub(super) async fn keep(&mut self) {
         let now = clock::now();
         self.kept = Minute::of(now);

@@ -98,7 +98,6 @@ struct Row {
     name: Shown,
     verdict: String,
     figures: [String; 9],
-    /// The state of the source's numbers.
     state: String,
 }
 

@@ -54,7 +54,6 @@ impl Money {
     }
 }
 
-/// Returns the field that names the currency, and its name.
 fn currency(members: &[Member<'_>]) -> Option<(String, String)> {
     let is_currency = |key: &str| CURRENCIES.contains(&&*key.to_ascii_lowercase());
     let mut currencies = members.iter().rev().filter(|member| is_currency(&member.key.text));

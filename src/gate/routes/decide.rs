@@ -93,7 +93,6 @@ pub(super) fn via(word: Option<&str>) -> Result<Via, ApiError> {
     word.map_or(Ok(Via::default()), |word| Via::parse(word).ok_or_else(unknown))
 }
 
-/// Treats an empty reason as none.
 pub(super) fn reason(reason: Option<String>) -> Result<Option<String>, ApiError> {
     match reason.filter(|reason| !reason.trim().is_empty()) {
         Some(long) if is_longer(&long, REASON_MAX) => {

@@ -19,7 +19,6 @@ use crate::domain::{
 use crate::gate::terms;
 use crate::gate::tool::Tools;
 
-/// The parts of an action that its proposal fixes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Proposed<'a> {
     pub(crate) action: &'a PendingAction,
@@ -113,7 +112,6 @@ pub(super) fn columns(of: Table) -> String {
     columns.join(", ")
 }
 
-/// Returns the values of these [`columns`].
 pub(super) fn values(of: Table, proposed: Proposed<'_>) -> impl Iterator<Item = Value> {
     FIELDS.iter().filter(move |it| it.table == of).map(move |it| (it.value)(proposed))
 }
@@ -163,19 +161,16 @@ fn expression(column: &str, tools: &Tools) -> String {
     }
 }
 
-/// Selects the columns of a list.
 pub(super) fn listing(tools: &Tools) -> String {
     let columns = LIGHT.map(|column| format!("{} AS {column}", expression(column, tools)));
     format!("SELECT {} FROM actions a", columns.join(", "))
 }
 
-/// Selects the columns of a list as one JSON array.
 pub(super) fn packed_listing(tools: &Tools) -> String {
     let columns = LIGHT.map(|column| expression(column, tools));
     format!("SELECT a.seq, json_array({}) AS packed FROM actions a", columns.join(", "))
 }
 
-/// Selects whole actions, with `more` columns.
 pub(super) fn whole_with(more: &str) -> String {
     format!(
         "SELECT a.*, p.input, p.preview, p.before, p.user_edits, p.effective_input, p.result, {more}{WHOLE_APPROVALS} AS approvals \
@@ -205,7 +200,6 @@ fn edited(row: &Row, input: &RawJson, edits: RawJson, tools: &Tools) -> Option<U
     Some(tools.definition(row.tool.as_raw()).edited(&row.tool, &row.title, input, &edits))
 }
 
-/// Reads a row with its approvers.
 fn approved(row: &dyn Columns, tools: &Tools) -> Result<Row, StoreError> {
     let mut light = bare(row)?;
     let (tool, risk) = (light.tool.as_raw(), &light.risk);

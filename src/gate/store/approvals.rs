@@ -22,9 +22,7 @@ pub(crate) struct Approval {
 /// The state of an action after one more approval.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// The approvals that count, including this one. They are enough.
     Enough(Vec<KeptApproval>),
-    /// The approvals that count, including this one. More are needed.
     More(Vec<KeptApproval>),
     /// This person has approved this content already.
     Again,
@@ -89,7 +87,6 @@ const APART: [char; 2] = ['\u{1e}', '\u{1f}'];
 pub(super) const LIGHT_APPROVALS: &str = "(SELECT string_agg(v.revision || '\u{1f}' || v.policy || '\u{1f}' || v.subject, '\u{1e}') \
      FROM approvals v WHERE v.seq = a.seq)";
 
-/// All fields of the approvals of the action `a`.
 pub(super) const WHOLE_APPROVALS: &str = "(SELECT string_agg(v.revision || '\u{1f}' || v.policy || '\u{1f}' || v.subject || '\u{1f}' || v.at || '\u{1f}' || \
      v.effective_digest || '\u{1f}' || v.terms || '\u{1f}' || COALESCE('=' || v.edits, ''), '\u{1e}') \
      FROM approvals v WHERE v.seq = a.seq)";

@@ -51,7 +51,6 @@ pub(crate) enum Delivery {
     },
 }
 
-/// Numbers of old callbacks that a sweep removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SweptCallbacks {
     pub(crate) given_up: u64,

@@ -9,12 +9,10 @@ use crate::domain::{Minute, Risk, Timestamp};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AskedFlows {
     pub(crate) workspace: String,
-    /// The first minute, inclusive.
     pub(crate) from: Minute,
     /// The first minute for tools and reviewers, inclusive.
     pub(crate) decided: Minute,
     pub(crate) now: Timestamp,
-    /// Whether to count by reviewer.
     pub(crate) reviewers: bool,
     /// Groups of each folded subject, to count by group.
     pub(crate) groups: Option<HashMap<String, Vec<String>>>,

@@ -93,7 +93,6 @@ fn approve(
     Ok(Approval { edited, digest, terms, policy: tools.policy(tool, &stored.action.row.risk) })
 }
 
-/// Returns the input after the edits; `None` without edits.
 pub(crate) fn merged(input: &RawJson, edits: Option<&RawJson>) -> Result<Option<RawJson>, Refused> {
     let Some(edits) = edits else { return Ok(None) };
     let merged = Edits::new(edits.clone()).and_then(|edits| merge(input, &edits));

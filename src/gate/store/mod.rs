@@ -54,7 +54,7 @@ use crate::domain::{
 #[derive(Debug, Clone)]
 pub(crate) struct NewAction {
     pub(crate) action: PendingAction,
-    /// Of the input. Computed once, before the transaction.
+    /// Digest of the input. Computed once, before the transaction.
     pub(crate) digest: Digest,
     /// The token's subject.
     pub(crate) proposer: String,
@@ -78,7 +78,6 @@ pub(crate) struct Stored {
     /// changed.
     pub(crate) approvals: Vec<KeptApproval>,
     pub(crate) effective_digest: Option<Digest>,
-    /// A digest.
     pub(crate) approved_terms: Option<String>,
     pub(crate) decision_revision: Option<u64>,
     pub(crate) fence: u64,
@@ -110,7 +109,6 @@ pub(crate) struct KeptApproval {
     pub(crate) at: Timestamp,
     pub(crate) effective: Digest,
     pub(crate) terms: Digest,
-    /// Digest of the tool's policy at this risk, a part of the terms.
     pub(crate) policy: Digest,
     pub(crate) edits: Option<RawJson>,
 }
@@ -214,11 +212,7 @@ pub(crate) struct DecidedItem {
 pub(crate) enum Decided {
     Approved,
     Rejected,
-    /// The approval counts, but more people must approve.
-    Accepted {
-        given: u64,
-        needed: u64,
-    },
+    Accepted { given: u64, needed: u64 },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -272,7 +266,6 @@ pub(crate) enum Finished {
     Again(String),
 }
 
-/// The error of [`Finished::RanOther`].
 pub(crate) const RAN_OTHER: &str = "something else ran than what was approved";
 /// Milliseconds for which briefings count such a run.
 pub(crate) const HOUR: i64 = 60 * 60 * 1_000;
@@ -300,7 +293,6 @@ pub(crate) struct Changes {
 #[derive(Debug, Default)]
 pub(crate) struct Census {
     pub(crate) pending: u64,
-    /// Arrival of the oldest pending action.
     pub(crate) oldest: Option<Timestamp>,
     /// Statuses with no actions are left out.
     pub(crate) by_status: Vec<(Status, u64)>,

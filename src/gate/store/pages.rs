@@ -4,7 +4,6 @@
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     pub(crate) workspace: String,
-    /// Statuses as stored.
     pub(crate) statuses: Vec<String>,
     /// Column and value. The column never comes from a client.
     pub(crate) equal: Vec<(&'static str, String)>,

@@ -36,12 +36,10 @@ const FLOWS_ADD: &str = "ON CONFLICT (workspace, minute, agent, tool) DO UPDATE 
 const HEADS_SET: &str = "ON CONFLICT (workspace) DO UPDATE SET revision = excluded.revision, pending = excluded.pending, \
      hash = excluded.hash, pruned = excluded.pruned";
 
-/// Rows for one table.
 #[derive(Debug)]
 pub(super) struct Insert {
     /// The table and its columns, in the order of the values.
     pub(super) into: &'static str,
-    /// The clause for a row that exists already.
     pub(super) or: &'static str,
     pub(super) rows: Vec<Vec<Value>>,
 }
@@ -60,7 +58,6 @@ pub(super) struct WriteBuffer {
     pub(super) decided: Vec<i64>,
     pub(super) audit: Vec<(AuditRow, Vec<u8>)>,
     pub(super) flows: BTreeMap<FlowKey, Flow>,
-    /// By workspace and status.
     pub(super) states: BTreeMap<(String, String), i64>,
     pub(super) heads: BTreeMap<String, Head>,
 }

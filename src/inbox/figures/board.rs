@@ -210,7 +210,6 @@ pub struct About {
     pub key: ActionKey,
     pub tool: Untrusted,
     pub title: Untrusted,
-    /// The risk's rank.
     pub rank: u8,
 }
 

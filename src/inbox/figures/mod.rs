@@ -54,7 +54,6 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// The longest window, in minutes.
     pub const LONGEST: u32 = ledger::LONGEST;
 
     pub fn new(targets: Targets, reviewers: bool, sources: &[SourceName]) -> Self {

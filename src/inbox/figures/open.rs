@@ -26,7 +26,6 @@ pub(super) struct OpenAction {
     pub(super) mission: Option<NonZero<u64>>,
     pub(super) created: Timestamp,
     pub(super) expires: Option<Timestamp>,
-    /// The risk's rank.
     pub(super) rank: u8,
     pub(super) lost: bool,
     /// The stage after a decision from here that is not in the list yet.

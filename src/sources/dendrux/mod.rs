@@ -76,7 +76,7 @@ impl SourceInfo for Dendrux {
         self.reviewer.clone().filter(|_| bridge)
     }
 
-    /// The bridge records whatever name it is sent.
+    /// The bridge records any name it is sent.
     fn subject_is_proof(&self) -> bool {
         false
     }

@@ -34,7 +34,7 @@ impl Found {
     }
 }
 
-/// How many decisions of a request the backend counted as taken and as skipped, without naming them.
+/// Counts of the decisions that the backend took and skipped in a request, without their ids.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) approved: Option<u64>,

@@ -132,7 +132,6 @@ struct App {
     notify: Notify,
     /// Minimum time between frames, averaged over two.
     frame: Duration,
-    /// For a frame that shows a key.
     key_frame: Duration,
     keyed: bool,
     /// Times of the last two frames, older one first.

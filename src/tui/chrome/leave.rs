@@ -18,7 +18,6 @@ use super::pen::{Pen, sheet_frame};
 use super::state::Focus;
 use super::{theme, words};
 
-/// The question before quitting.
 #[derive(Clone, Debug)]
 pub(crate) struct QuitQuestion {
     /// The count typed to discard the staged decisions; `None` until that was chosen.
@@ -186,7 +185,6 @@ pub(crate) fn now(model: &mut Model) {
     model.effects.push(Effect::Quit);
 }
 
-/// Saves what was typed in the open sheet.
 pub(crate) fn save_sheet(model: &mut Model) {
     if let Some(keys) = model.sheet.keys() {
         (keys.save)(model);

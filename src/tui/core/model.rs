@@ -487,7 +487,6 @@ impl Keys {
 pub(crate) struct OpenSheet(Option<Box<dyn Sheet>>);
 
 impl OpenSheet {
-    /// Opens a sheet in place of the one that is open.
     pub(crate) fn open(&mut self, sheet: impl Sheet) {
         self.0 = Some(Box::new(sheet));
     }

@@ -281,7 +281,6 @@ fn drawn(model: &mut Model, sheet: SheetLines) {
     preview::update::note_on_screen(model, false);
 }
 
-/// Continues the jobs that let keys through.
 fn wake(model: &mut Model) {
     hold::look(model);
     DraftJob::resume(model);
@@ -433,7 +432,6 @@ fn blind(model: &mut Model, command: Command) {
     }
 }
 
-/// Runs every second.
 fn tick(model: &mut Model) {
     let minute = |at: Timestamp| at.as_millis() / 60_000;
     let counted = minute(model.list.stats_at);
@@ -498,7 +496,6 @@ pub(crate) fn quiet_until(model: &Model) -> Option<Timestamp> {
 
 // Keys and pasted text go to the topmost layer.
 
-/// Returns true if characters are typed as text here, even if bound to commands elsewhere.
 pub(crate) fn takes_text(model: &Model, chord: Chord) -> bool {
     if model.screen.overlay.is_some() {
         return overlay::takes(model, chord);

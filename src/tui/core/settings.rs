@@ -35,11 +35,9 @@ pub(crate) struct Settings {
     pub low_bandwidth: bool,
     pub highlight: bool,
     pub read_first: crate::domain::ReadFirst,
-    /// Targets for alerts.
     pub targets: crate::config::Targets,
     pub queue_targets: crate::config::QueueTargets,
     pub reviewers: bool,
-    /// Show decisions by groups of people.
     pub groups: bool,
     pub opens: StartView,
     /// Notify rules; if empty, the defaults of `chrome::window` apply.

@@ -33,7 +33,6 @@ pub(crate) fn stage(model: &mut Model, decisions: Vec<(ActionKey, Option<Decisio
     DraftJob::finish(model);
 }
 
-/// Begins a step with the targets of a key that was just pressed.
 pub(crate) fn begin(model: &mut Model, targets: Targets, follow_up: FollowUp) {
     let moment = moment(model);
     begin_at(model, moment, targets, follow_up);

@@ -21,7 +21,6 @@ pub(crate) struct DecideState {
     /// The group of the last decision, even if the cursor moved on from it automatically.
     pub decided_in: Option<GroupKey>,
     pub reason_texts: HashMap<(ActionKey, DecisionKind), String>,
-    /// The change of the draft in progress.
     pub job: Option<DraftJob>,
     /// Keys that take effect once no other key follows at once.
     pub waiting: Vec<WaitingKey>,
@@ -88,13 +87,11 @@ impl Targets {
     }
 }
 
-/// Follows once all decisions are staged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FollowUp {
     pub said: Option<(Tone, String)>,
     /// Number of decisions left alone because they contain typed text.
     pub skipped: usize,
-    /// Move to the next undecided action, or unmark.
     pub moves_on: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Turns: batches whose source takes one decision for all their calls. A key on one call applies to all.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::domain::{ActionKey, BatchKey, Decision, Step, Together};
 use crate::text;
@@ -74,7 +74,6 @@ fn calls(model: &Model, turn: &BatchKey) -> Result<Vec<ActionKey>, String> {
     Ok(calls.into_iter().map(|slot| slot.entry.key.clone()).collect())
 }
 
-/// Removes actions of turns with a locked action.
 pub(crate) fn drop_parts(
     model: &Model,
     wanted: &mut Vec<(ActionKey, Option<Decision>)>,
@@ -93,11 +92,12 @@ pub(crate) fn drop_partly(model: &Model, wanted: &mut Vec<(ActionKey, Option<Dec
     }
     let before = wanted.len();
     let keys: HashSet<ActionKey> = wanted.iter().map(|(key, _)| key.clone()).collect();
+    let mut whole = HashMap::new();
     wanted.retain(|(key, _)| {
-        let turn = turn_of(model, key);
-        turn.is_none_or(|turn| {
-            calls(model, &turn).is_ok_and(|calls| calls.iter().all(|call| keys.contains(call)))
-        })
+        let is_whole = |turn: &BatchKey| {
+            calls(model, turn).is_ok_and(|calls| calls.iter().all(|call| keys.contains(call)))
+        };
+        turn_of(model, key).is_none_or(|turn| *whole.entry(turn).or_insert_with_key(is_whole))
     });
     before - wanted.len()
 }

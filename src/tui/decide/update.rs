@@ -260,10 +260,13 @@ pub(crate) fn say_why_not(model: &mut Model) {
         return;
     }
     let Some(slot) = model.here() else {
+        let Some(group) = model.queue.group_here() else {
+            return model.say(crate::tui::chrome::words::NO_CURSOR);
+        };
+        let (turn, does) = if group.folded { (Command::Unfold, "unfold") } else { (Command::Fold, "fold") };
         let (word, keys) = (model.queue.group_by.word(), &model.settings.keymap);
-        let (rest, mark, into) =
-            (keys.key(Command::ApproveRest), keys.key(Command::Mark), keys.key(Command::Unfold));
-        let said = words::is_a_group(word, &rest, &mark, &into);
+        let (rest, mark) = (keys.key(Command::ApproveRest), keys.key(Command::Mark));
+        let said = words::is_a_group(word, &rest, &mark, &keys.key(turn), does);
         model.say(said);
         return;
     };

@@ -91,7 +91,7 @@ sentences! {
     and_skipped(left: &str) => "; skipped: {left}";
     rest_approved(word: &str, shown: &str, approved: usize, left: &str, new: &str) => "approved the rest of this {word}{shown}: {approved}{left}{new}";
     marks_hidden(marked: usize, key: &str) => "{marked} marked, none shown: {key} unmarks, or clear the filter first";
-    is_a_group(word: &str, rest: &str, mark: &str, into: &str) => "This {word}: {rest} approve rest · {mark} mark all · {into} unfold";
+    is_a_group(word: &str, rest: &str, mark: &str, turn: &str, does: &str) => "This {word}: {rest} approve rest · {mark} mark all · {turn} {does}";
     sent_and_unknown(look: &str, settle: &str) => "its decision was sent, but the outcome is unknown: {look} checks again, {settle} resolves it";
     ran_and_unknown(key: &str) => "it was approved and ran, but the outcome is unknown: {key} resolves it";
     hidden_still_marked(hidden: usize) => "{hidden} marked rows are hidden by the filter: not decided, still marked";

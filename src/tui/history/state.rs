@@ -212,7 +212,6 @@ impl View {
         self.slot(self.at)
     }
 
-    /// Puts the cursor on a row, at most the last one.
     pub(crate) fn go_to(&mut self, row: usize) {
         self.at = row.min(self.shown.len().saturating_sub(1));
         self.cursor = self.here().map(|slot| slot.entry.key.clone());

@@ -110,7 +110,6 @@ fn problems(view: &View, area: Rect, buf: &mut Buffer) -> u16 {
     nth.min(area.height / 2)
 }
 
-/// Draws a row: mark, title, reason, status, who, when.
 fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, line: u16, buf: &mut Buffer) {
     let here = nth == view.at();
     let mut pen = pen::row(model, area, line, here.then_some(model.screen.focus == Focus::List), buf);

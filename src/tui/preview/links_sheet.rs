@@ -122,7 +122,6 @@ pub(crate) fn open(model: &mut Model, links: Vec<LinkTarget>) {
     model.sheet.open(LinksSheet { links, at: 0, opened: model.now });
 }
 
-/// Returns true if the Context tab is shown and links to other actions.
 pub(crate) fn leads(model: &Model) -> bool {
     model.preview.tab == Tab::Context && !targets(model).is_empty()
 }

@@ -503,7 +503,6 @@ pub(crate) fn time_passed(model: &mut Model, what: &What) {
     save(model, looked);
 }
 
-/// Runs after drawing: notes which content is on screen.
 pub(crate) fn note_on_screen(model: &mut Model, covered: bool) {
     let page = || {
         let page = model.preview.page.as_ref().filter(|_| !model.layout().text.is_empty())?;
@@ -519,7 +518,6 @@ pub(crate) fn note_on_screen(model: &mut Model, covered: bool) {
     save(model, looked);
 }
 
-/// Saves the time at the end of the program.
 pub(crate) fn close_reading_time(model: &mut Model) {
     let looked = model.reader.time.shows(None);
     save(model, looked);

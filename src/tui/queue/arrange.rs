@@ -167,7 +167,6 @@ impl Queue {
         std::iter::once(cursor).chain(near).collect()
     }
 
-    /// Applies a new order. The cursor stays on its row.
     pub(crate) fn reorder(&mut self, by: SortBy, order: Vec<RowId>) {
         self.rearrange(|queue| (queue.sort_by, queue.order) = (by, order));
     }
@@ -233,10 +232,14 @@ impl Queue {
 
     /// Puts the cursor on its row after rows moved, or near it, on the same line of the screen.
     pub(crate) fn stay(&mut self, near: Option<RowId>, screen_line: usize) {
-        let is_there = match &self.cursor {
-            Some(Cursor::Action(key)) => self.is_shown(key),
-            Some(Cursor::Header(key)) => self.find_group(key).is_some_and(|group| !group.is_single()),
-            None => false,
+        let (is_there, near) = match &self.cursor {
+            Some(Cursor::Action(key)) => (self.is_shown(key), near),
+            Some(Cursor::Header(key)) => match self.find_group(key) {
+                // A single row has no header.
+                Some(group) if group.is_single() => (false, group.rows.first().copied()),
+                group => (group.is_some(), near),
+            },
+            None => (false, near),
         };
         if !is_there {
             self.cursor = near.and_then(|id| self.identity(Line::Action(id)));

@@ -142,7 +142,6 @@ fn is_unopened(staged: &Staged) -> bool {
 pub(crate) struct StagedByGroup {
     groups: Vec<StagedCounts>,
     hidden: usize,
-    /// The arrangement of the list that was counted.
     arrangement: u64,
 }
 

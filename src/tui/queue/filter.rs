@@ -68,7 +68,6 @@ impl Sheet for FilterLine {
     }
 }
 
-/// Up and down move the list's cursor.
 fn typed(model: &mut Model, key: KeyEvent) {
     let step = match bare(key) {
         KeyCode::Down => Some(1),

@@ -156,7 +156,6 @@ impl Groups {
         });
     }
 
-    /// Calls `change` with the visible groups in list order.
     pub(crate) fn for_each(&mut self, mut change: impl FnMut(&mut Group)) {
         for id in &self.order {
             if let Some(group) = self.all.get_mut(id.index()) {
@@ -165,7 +164,6 @@ impl Groups {
         }
     }
 
-    /// Folds these groups as in `before`.
     pub(crate) fn keep_folds(&mut self, before: &Self) {
         for group in &mut self.all {
             if let Some(known) = before.by_key.get(&group.key).and_then(|id| before.get(*id)) {
@@ -174,7 +172,6 @@ impl Groups {
         }
     }
 
-    /// Forgets the fold of a group without rows.
     pub(crate) fn forget_folds(&mut self, has_rows: impl Fn(GroupId) -> bool) {
         for group in self.all.iter_mut().filter(|group| !has_rows(group.id)) {
             group.folded = group.key.begins_folded();
@@ -199,7 +196,6 @@ impl Groups {
         self.all.len()
     }
 
-    /// Returns the visible groups in list order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Group> {
         self.order.iter().filter_map(|id| self.get(*id))
     }

@@ -53,7 +53,6 @@ impl Sheet for PlacesPane {
     }
 }
 
-/// Moves the focus back and restores the previous filter.
 fn back(model: &mut Model) {
     if let Some(pane) = model.sheet.take::<PlacesPane>() {
         filter::put_back_to(model, pane.before);
@@ -100,7 +99,6 @@ fn go(model: &mut Model, to: impl FnOnce(usize) -> usize) {
     filter::show(model, shows);
 }
 
-/// Moves the focus back and keeps the filter.
 pub(crate) fn keep(model: &mut Model, focus: Focus) {
     Scan::finish(model);
     model.sheet.close();

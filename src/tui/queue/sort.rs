@@ -40,7 +40,6 @@ impl SortBy {
         }
     }
 
-    /// Returns the rank of each kind of row.
     fn ranks(self, kinds: &Kinds) -> Vec<u64> {
         match self {
             Self::Age | Self::Expiry => Vec::new(),
@@ -65,11 +64,9 @@ struct SortKey {
     created: Timestamp,
 }
 
-/// A new order in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Sorting {
     pub by: SortBy,
-    /// The version of the list that is sorted.
     version: (u64, u32, usize),
     ranks: Vec<u64>,
     /// The rows read so far; each slice is sorted.

@@ -21,7 +21,6 @@ pub(crate) enum Cursor {
     Action(ActionKey),
 }
 
-/// A visible line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     Header(GroupId),

@@ -40,7 +40,7 @@ impl Stats {
 pub(crate) struct Tally {
     lost: usize,
     pub(crate) kinds: Kinds,
-    /// Capabilities of the pending rows; usually all the same.
+    /// Capabilities of the pending rows; usually equal.
     cans: Vec<(Capabilities, usize)>,
     agents: BTreeMap<(SourceName, Untrusted), usize>,
     missions: BTreeMap<(SourceName, Untrusted), usize>,
@@ -197,7 +197,7 @@ pub(crate) struct Marks {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MarkSums {
     pub hidden: usize,
-    /// All of them if they are few.
+    /// Every one if there are few.
     pub few: Vec<ActionKey>,
     /// The first 100 of them.
     pub some: Vec<ActionKey>,

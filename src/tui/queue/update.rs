@@ -111,7 +111,7 @@ pub(crate) fn unfold(model: &mut Model) {
         return preview::update::zoom(model, true);
     }
     match model.queue.group_here() {
-        Some(group) if group.folded => toggle_fold(model),
+        Some(group) if group.is_closed() => toggle_fold(model),
         Some(_) if model.here().is_some() => preview::update::zoom(model, true),
         Some(_) | None => {}
     }

@@ -190,7 +190,9 @@ fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
     let mut heading = vec![ours(format!("{:<name$}", "batch"), theme::DIM)];
     heading.extend(shown(&counts, &counts).map(|(look, _)| ours(format!("{:>10}", look.word), theme::DIM)));
     let mut lines: Vec<Parts> = vec![heading];
-    for (batch, tool, of_batch) in sheet.report.by_batch() {
+    let batches = sheet.report.by_batch();
+    let is_several = batches.len() > 1;
+    for (batch, tool, of_batch) in batches {
         // The name of the batch distinguishes two batches of one tool.
         let called = match batch {
             BatchKey::Batch(_, id) => id.untrusted(),
@@ -202,7 +204,7 @@ fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
         line.extend(shown(&of_batch, &counts).map(cell));
         lines.push(line);
     }
-    if sheet.report.by_batch().len() > 1 {
+    if is_several {
         let mut line = vec![ours(format!("{:<name$}", "all"), theme::BOLD)];
         line.extend(shown(&counts, &counts).map(cell));
         lines.push(line);

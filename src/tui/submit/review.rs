@@ -79,7 +79,6 @@ fn typed(model: &mut Model, key: KeyEvent) {
     }
 }
 
-/// Sends after the right count.
 fn accept(model: &mut Model) {
     let count = match open_review(model).map(|review| &review.confirm) {
         Some(Confirm::Count(count, _)) => *count,
@@ -97,7 +96,6 @@ fn accept(model: &mut Model) {
     model.warn(words::wrong_count(count));
 }
 
-/// Sends, unless a count is required.
 fn confirm(model: &mut Model) {
     match &open_review(model).map(|review| review.confirm.clone()) {
         Some(Confirm::Key) if is_hasty(model) => confirm_guard::absorbed(model),

@@ -92,7 +92,6 @@ pub(crate) struct Review {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SentWith {
     pub source: SourceName,
-    /// `rejecting`
     pub does: &'static str,
     pub count: usize,
     pub words: Cow<'static, str>,

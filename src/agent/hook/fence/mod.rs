@@ -2,17 +2,20 @@
 //!
 //! This is no security boundary: an agent with the reviewer's user id can get around it.
 
+mod paths;
 mod shell;
 
 #[cfg(test)]
 mod tests;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use fancy_regex::Regex;
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::event::HookCall;
+use paths::{file_uri, lexical, regex, resolved};
 use shell::Command;
 
 /// Commands of placet that decide, or remove a hook or a proxy.
@@ -230,7 +233,10 @@ impl Fence {
 
     /// Expands a name to an absolute path.
     fn located(&self, name: &str, folder: &Path) -> PathBuf {
-        let uri = file_uri(name).map(|uri| decoded(uri.split('?').next().unwrap_or(uri)));
+        let path = |uri: &str| {
+            percent_decode_str(uri.split('?').next().unwrap_or(uri)).decode_utf8_lossy().into_owned()
+        };
+        let uri = file_uri(name).map(path);
         let name = uri.as_deref().unwrap_or(name);
         let name = name.strip_prefix("//localhost").or_else(|| name.strip_prefix("//")).unwrap_or(name);
         let home = self.home.as_path();
@@ -264,7 +270,7 @@ impl Fence {
             return false;
         }
         // A subshell or a condition may undo a `cd`, so each folder counts for all later commands.
-        let mut folders = vec![folder.to_owned()];
+        let (mut at, mut folders) = (folder.to_owned(), vec![folder.to_owned()]);
         shell::commands(line).iter().any(|it| {
             let input = it.input.iter().filter(|_| reads_commands(&it.words));
             let is_refused = folders.iter().any(|folder| {
@@ -276,7 +282,10 @@ impl Fence {
                 && ["cd", "pushd"].contains(&word.as_str())
             {
                 let to = arguments.iter().find(|word| !word.starts_with('-')).map_or("~", String::as_str);
-                folders.push(self.located(to, folders.last().map_or(folder, PathBuf::as_path)));
+                at = self.located(to, &at);
+                if !folders.contains(&at) {
+                    folders.push(at.clone());
+                }
             }
             is_refused
         })
@@ -487,47 +496,9 @@ fn globs(call: &HookCall, input: &Value) -> Vec<String> {
     parts.filter(|glob| !glob.trim().is_empty()).map(anywhere).collect()
 }
 
-fn regex(pattern: &str) -> String {
-    // Longer patterns come first.
-    let parts = [
-        (r"\*\*/", "(.*/)?"),
-        (r"\*\*", ".*"),
-        (r"\*", "[^/]*"),
-        (r"\?", "[^/]"),
-        (r"\{", "("),
-        (r"\}", ")"),
-        (",", "|"),
-        (r"\[", "["),
-        (r"\]", "]"),
-    ];
-    let escaped = fancy_regex::escape(pattern).into_owned();
-    format!("^{}$", parts.iter().fold(escaped, |text, (glob, regex)| text.replace(glob, regex)))
-}
-
 /// The file name of a program's path, which may be the output of a substitution such as `$(which placet)`.
 fn name_of(word: &str) -> &str {
     word.rsplit(['/', ' ']).next().unwrap_or(word)
-}
-
-fn file_uri(name: &str) -> Option<&str> {
-    let (scheme, rest) = name.split_once(':')?;
-    scheme.eq_ignore_ascii_case("file").then_some(rest)
-}
-
-/// Decodes `%2F` and the like.
-fn decoded(uri: &str) -> String {
-    let mut parts = uri.split('%');
-    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        match part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                bytes.extend(part.bytes().skip(2));
-            }
-            None => bytes.extend([b"%", part.as_bytes()].concat()),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -578,23 +549,4 @@ fn is_deciding(arguments: &[String]) -> bool {
     let is_help = arguments.last().is_some_and(|word| word == "--help");
     let is_only_help = |deciding: &[&str]| is_help && arguments.len() == deciding.len() + 1;
     DECIDING.iter().any(|deciding| named.starts_with(deciding) && !is_only_help(deciding))
-}
-
-/// Removes `.` and `..` without resolving links.
-fn lexical(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut whole, part| {
-        match part {
-            Component::ParentDir => drop(whole.pop()),
-            Component::CurDir => {}
-            part => whole.push(part),
-        }
-        whole
-    })
-}
-
-/// Resolves all links of the existing part of the path.
-fn resolved(path: &Path) -> PathBuf {
-    path.ancestors()
-        .find_map(|folder| Some(folder.canonicalize().ok()?.join(path.strip_prefix(folder).ok()?)))
-        .map_or_else(|| path.to_owned(), |path| lexical(&path))
 }

@@ -215,7 +215,6 @@ impl<'a> Judge<'a> {
         hooks
     }
 
-    /// Returns why the client does not call these hooks.
     fn switched_off(&self, ours: &[Hook<'_>]) -> Option<String> {
         let is_off = self.client.is_off;
         let last = self.read.iter().rev().find_map(|(layer, value)| Some((layer, is_off(value)?)));

@@ -52,8 +52,7 @@ pub enum SettingsError {
     NoHome,
 }
 
-/// Returns the default matcher.
-pub fn usual_tools(client: &HookClient) -> String {
+pub fn default_matcher(client: &HookClient) -> String {
     matcher(&client.changing.replace("any__tool", ".*").replace("any_tool", ".*"))
 }
 
@@ -62,7 +61,6 @@ fn matcher(tools: &str) -> String {
     format!("^({tools})$")
 }
 
-/// Returns the path of the settings file.
 pub fn path(
     client: &HookClient,
     scope: Scope,

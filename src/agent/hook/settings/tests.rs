@@ -8,7 +8,7 @@ const CLIENT: &HookClient = &CLAUDE_CODE_HOOK;
 fn block(client: &'static HookClient) -> Block {
     Block {
         client,
-        tools: usual_tools(client),
+        tools: default_matcher(client),
         program: vec!["/opt/my tools/placet".to_owned()],
         wait: Duration::from_mins(50),
         defer: false,

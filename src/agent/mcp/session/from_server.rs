@@ -8,15 +8,6 @@ use crate::agent::mcp::answers::{self, INTERNAL, Outcome};
 use crate::agent::mcp::calls::{Stage, Ticket};
 use crate::agent::mcp::line::{self, Message, RequestId};
 
-/// Whether an answer to this request stands among other text, such as a log, or other answers.
-fn has_answer(text: &str, id: &str) -> bool {
-    let tight: String = text.split_whitespace().collect();
-    let name = format!("\"id\":{id}");
-    let mut after = tight.split(&name).skip(1);
-    let is_whole = after.any(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
-    is_whole && ["\"result\":", "\"error\":{"].iter().any(|member| tight.contains(member))
-}
-
 impl Session {
     pub(in crate::agent::mcp) fn server_said(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
@@ -43,7 +34,9 @@ impl Session {
         let id = json::last(&members, "id").filter(|_| ended.is_some()).and_then(RequestId::read);
         let named = id.and_then(|id| self.calls.running(|own| own.as_str() == id.as_str()));
         let Some(ticket) = named else {
-            let ticket = self.calls.running(|own| has_answer(text, own.as_str()))?;
+            let tight: String = text.split_whitespace().collect();
+            ["\"result\":", "\"error\":{"].iter().find(|member| tight.contains(*member))?;
+            let ticket = self.calls.running(|own| has_id(&tight, own.as_str()))?;
             self.lose(ticket, answers::UNREADABLE);
             return Some(Vec::new());
         };
@@ -161,4 +154,10 @@ impl Session {
 
 fn asks_for_task(call: &str) -> bool {
     Message::of_server(call).is_some_and(|message| message.param("task").is_some())
+}
+
+/// Returns whether a text without white space has this id, such as in one of several answers.
+fn has_id(tight: &str, id: &str) -> bool {
+    let name = format!("\"id\":{id}");
+    tight.split(&name).skip(1).any(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
 }

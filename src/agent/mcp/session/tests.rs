@@ -286,7 +286,7 @@ fn waiting_call_sends_progress_every_five_seconds() {
     it.tick(4 * SECOND);
     assert_eq!(it.done(), [""; 0]);
     it.tick(SECOND);
-    assert_eq!(it.done(), [format!("client {}", answers::progress("5", 1, "Looks for the gate."))]);
+    assert_eq!(it.done(), [format!("client {}", answers::progress("5", 1, "Looking for the gate."))]);
     it.queued(0);
     it.tick(SECOND);
     it.tick(5 * SECOND);

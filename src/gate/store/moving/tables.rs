@@ -34,7 +34,6 @@ impl Table {
         self.key.split(", ").map(|column| format!("{column} DESC")).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns one placeholder per key column.
     pub(super) fn places(&self) -> String {
         self.key.split(", ").map(|_| "?").collect::<Vec<_>>().join(", ")
     }

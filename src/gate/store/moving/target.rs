@@ -234,7 +234,6 @@ async fn is_empty(conn: &mut PgConnection, place: &str) -> Result<(), MoveError>
     Ok(())
 }
 
-/// Returns the columns of a table by name, like [`Source::columns`].
 async fn columns(conn: &mut PgConnection, table: &Table) -> Result<String, MoveError> {
     const COLUMNS: &str = "SELECT string_agg(attname, ', ' ORDER BY attname COLLATE \"C\") FROM pg_attribute \
          WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped";

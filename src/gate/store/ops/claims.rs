@@ -5,7 +5,6 @@ use crate::domain::subject::is_same_subject;
 use crate::domain::{Claim, Timestamp};
 use crate::gate::store::{Actor, Refused, StoreError};
 
-/// Claims the action or extends one's claim. The first claim is kept.
 pub(super) async fn claim(
     tx: &mut dyn Tx,
     id: &str,

@@ -47,7 +47,7 @@ async fn resolve(
             Ok(Decided::Rejected)
         }
         Judged::Approve(approval) => {
-            // A row that was set back outside the gate must not be approved again.
+            // A row whose status was changed directly in the database must not be approved again.
             run::is_as_audited(tx, &stored.action.row).await?;
             let payloads = Payloads { edited: approval.edited.as_ref(), result: None };
             let approved = Some((approval.digest, approval.terms));
@@ -95,7 +95,6 @@ pub(super) async fn settle(
 
 const MARKED_FAILED: &str = "A reviewer marked this run as failed";
 
-/// Decides the listed actions; others stay pending.
 pub(super) async fn decide_group(
     tx: &mut dyn Tx,
     group: &Group,
@@ -158,7 +157,7 @@ async fn within_one_workspace(tx: &mut dyn Tx, rulings: &[Ruling], by: &Actor) -
     Ok(())
 }
 
-/// Decides one item. Only a database error fails the others.
+/// Decides one item. `Err` only for errors of the database; a refusal goes into the entry.
 async fn item(
     tx: &mut dyn Tx,
     group: &Group,

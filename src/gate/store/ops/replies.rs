@@ -35,7 +35,6 @@ pub(super) async fn answer<T: Send + Sync>(
     Ok(Answered::Now(done))
 }
 
-/// Stores a reply in the transaction of its request.
 pub(super) async fn keep(
     tx: &mut dyn Tx,
     by: &Actor,

@@ -62,7 +62,7 @@ pub(super) async fn dispatch(
     Ok(Dispatched::Run(work))
 }
 
-/// Refuses to run an action whose row was set back outside the gate: the newest audit row must have left it in the
+/// Refuses to run an action whose row was changed directly in the database: the newest audit row must have left it in the
 /// row's status.
 pub(super) async fn is_as_audited(tx: &mut dyn Tx, row: &Row) -> Result<(), StoreError> {
     let details = tx.newest_details(row.id.as_raw()).await?.unwrap_or_default();
@@ -134,7 +134,6 @@ pub(super) async fn renew(
     Ok(until)
 }
 
-/// Ends a run, if it is the newest one and the caller holds its lease.
 pub(super) async fn finish(
     tx: &mut dyn Tx,
     id: &str,

@@ -31,7 +31,6 @@ pub(crate) trait Tx: Send {
     async fn lock_head(&mut self, workspace: &str) -> Result<Option<Head>, StoreError>;
     async fn put_head(&mut self, head: &Head) -> Result<(), StoreError>;
     async fn append_audit(&mut self, row: &AuditRow, hash: &[u8]) -> Result<(), StoreError>;
-    /// Adds to the counts of a minute, agent and tool.
     async fn count_flow(
         &mut self,
         workspace: &str,
@@ -71,7 +70,6 @@ pub(crate) trait Tx: Send {
     async fn put_reply(&mut self, by: &Actor, key: &Keyed, answer: Answer<'_>) -> Result<(), StoreError>;
     /// The action or the tombstone of this call.
     async fn recorded_call(&mut self, action: &NewAction) -> Result<Option<RecordedCall>, StoreError>;
-    /// Deletes some of the replies from before `replies`, and of the tombstones from before `tombstones`.
     async fn forget_replies(&mut self, replies: Timestamp, tombstones: Timestamp) -> Result<u64, StoreError>;
     async fn forget_flows(&mut self, before: Timestamp) -> Result<u64, StoreError>;
 
@@ -102,9 +100,7 @@ pub(crate) trait Tx: Send {
         (now, until): (Timestamp, Timestamp),
         most: u32,
     ) -> Result<Vec<Callback>, StoreError>;
-    /// Records the result if this is still the newest attempt.
     async fn put_callback_end(&mut self, callback: &Callback) -> Result<(), StoreError>;
-    /// Ends undelivered messages from before `old`, and deletes some that finished before `over`.
     async fn sweep_callbacks(
         &mut self,
         now: Timestamp,
@@ -245,7 +241,6 @@ pub(crate) struct Written<'a> {
     pub(crate) reason: Option<&'a str>,
     /// Digests of the approved input and terms. This revision becomes the decision's.
     pub(crate) approved: Option<(Digest, Digest)>,
-    /// The step takes the action under a new fence.
     pub(crate) is_taken: bool,
     pub(crate) lease_until: Option<Timestamp>,
     pub(crate) lease_by: Option<&'a str>,

@@ -18,7 +18,6 @@ const BEAT: &str = "WITH moment AS MATERIALIZED (SELECT (EXTRACT(EPOCH FROM cloc
      ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at) \
      SELECT id, name, started_at, policies FROM gates, moment WHERE id <> $1 AND seen_at >= now - $5 ORDER BY name, id";
 
-/// Registers `me`, removes silent gates, and returns the others.
 pub(super) async fn beat(conn: &mut Conn, me: &Registered) -> Result<Vec<Registered>, StoreError> {
     let policies = serde_json::to_string(&me.policies);
     let policies = policies.map_err(|_| StoreError::Corrupt("policies that are no JSON"))?;

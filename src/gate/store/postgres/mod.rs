@@ -108,7 +108,6 @@ impl PostgresStore {
     }
 }
 
-/// Migrates the tables, as a gate without a pooler does.
 #[cfg(test)]
 pub(crate) async fn migrate(url: &str) -> Result<(), PostgresError> {
     Server::new(url, &PostgresConfig::default())?.migrate().await

@@ -166,7 +166,6 @@ impl Transaction for PostgresTx {
     }
 }
 
-/// The server's clock in milliseconds.
 pub(super) const NOW: &str = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint";
 
 /// Returns statements that lock the head of a workspace and then read the clock. No row means that the head is missing.

@@ -32,7 +32,6 @@ use crate::gate::store::piece::{Piece, answered, on, piece};
 /// Maximum wait in the queue. Longer than the server's limit for an idle holder of the head (5 s, in `SETTINGS`) and
 /// the retries of a waiter.
 pub(super) const TURN: Duration = Duration::from_secs(10);
-/// Maximum number of jobs in a transaction.
 const GROUP: usize = 128;
 /// A group below this size waits for the callers of the last one. Larger groups gain nothing from waiting.
 const GATHERED: usize = 8;
@@ -74,7 +73,6 @@ impl Writer {
         Self { pool, context, teller, room, queues, came: Notify::new(), alone, tasks }
     }
 
-    /// Runs the work in a transaction and returns after its commit. An error rolls it back.
     pub(super) async fn run<A, T>(
         self: &Arc<Self>,
         workspace: &str,

@@ -23,7 +23,6 @@ const ABOUT: &str = "SELECT a.proposer, c.who FROM actions a LEFT JOIN claims c 
 const ALL: &str = "SELECT c.action, c.who, c.since FROM claims c JOIN actions a ON a.id = c.action \
      WHERE c.workspace = $1 AND c.until > $2 AND a.status = 'pending' ORDER BY c.since DESC, c.action LIMIT $3";
 
-/// Returns the claim that holds now, and whether it is new.
 pub(super) async fn put<S: Sql>(
     conn: &mut S,
     by: &Actor,

@@ -47,7 +47,6 @@ const NEWEST_HOLDER: &str =
 const REPLY: &str = "SELECT fingerprint, COALESCE(action, body) AS answer, pruned_at IS NOT NULL AS is_pruned \
      FROM replies WHERE workspace = $1 AND subject = $2 AND key = $3";
 
-/// Old replies, and old tombstones of keys and of calls.
 pub(in crate::gate::store) const FORGETTING: [&str; 3] = [
     "DELETE FROM replies WHERE (workspace, subject, key) IN \
      (SELECT workspace, subject, key FROM replies WHERE action IS NULL AND at < $1 ORDER BY at LIMIT $2)",

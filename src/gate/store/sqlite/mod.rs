@@ -113,7 +113,6 @@ impl SqliteStore {
     }
 }
 
-/// Describes an error for clients.
 fn why(error: &StoreError) -> String {
     match error {
         StoreError::Commit(why) => why.clone(),

@@ -29,7 +29,6 @@ pub(in crate::gate::store) async fn verify(
     Ok(replay.end())
 }
 
-/// Runs SQLite's own check of pages, indexes and constraints.
 async fn is_whole(conn: &mut SqliteConnection, replay: &mut Replay) -> bool {
     match sqlx::query_scalar::<_, String>(FAULTS).fetch_all(conn).await {
         Ok(said) if said == ["ok"] => return true,

@@ -52,7 +52,6 @@ pub(super) const COUNT_OUT: &str = "UPDATE outstanding AS k SET pending = k.pend
      DELETE FROM waiting WHERE pending = 0 AND (workspace, agent, tool) IN \
      (SELECT workspace, COALESCE(agent, ''), tool FROM actions WHERE seq IN (SELECT value FROM json_each(?1)))";
 
-/// Writes everything and empties the buffer.
 pub(super) async fn write(buffer: &mut WriteBuffer, conn: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let buffer = std::mem::take(buffer);
     if !buffer.proposals.is_empty() {

@@ -21,7 +21,6 @@ pub(crate) enum Kind {
     OldWord,
     NewWord,
     Warn,
-    /// A status.
     Status(Role),
     Link,
     /// In source texts: a key, heading or comment.

@@ -2,6 +2,8 @@
 
 use crate::domain::{Capabilities, Outcome, PendingAction, Status};
 use crate::tui::testing::{CAN, Desk, action, decided, few, lost};
+use crate::tui::tests::dashboard::boards::growing;
+use crate::tui::tests::dashboard::watch_screens::watching;
 
 /// The keys of the hint bar.
 fn hints(desk: &Desk) -> Vec<String> {
@@ -101,6 +103,16 @@ fn desks(size: (u16, u16)) -> Vec<(String, Box<dyn Fn() -> Desk>)> {
             }),
         );
     }
+    for keys in ["", "A"] {
+        add(
+            &format!("alerts, {keys}"),
+            Box::new(move || {
+                let mut desk = watching(size.0, size.1, growing());
+                desk.press(keys);
+                desk
+            }),
+        );
+    }
     add("nothing", Box::new(move || new(Vec::new())));
     add("one", Box::new(move || new(few(1))));
     add(
@@ -182,7 +194,8 @@ fn every_hint_changes_something() {
         }
     }
     assert_eq!(idle, Vec::<String>::new());
-    let least = ["a", "x", "e", "s", "S", "u", "n", "t", "Space", "/", "]", "z", "q", "r", "gi", "Tab", "w"];
+    let least =
+        ["a", "x", "e", "s", "S", "u", "n", "t", "Space", "/", "]", "z", "q", "r", "gi", "Tab", "m", "w"];
     for key in least {
         assert!(pressed.contains(key), "{key} is no hint anywhere: {pressed:?}");
     }

@@ -79,11 +79,11 @@ fn own_edit_has_one_title_from_row_to_report() {
 #[test]
 fn edit_of_another_approver_is_in_row_title_and_page() {
     let mut desk =
-        Desk::new(200, 45, vec![refund(), action("2 refund_payment billing low 4", "Refund 5 EUR", "{}")]);
+        Desk::new(280, 45, vec![refund(), action("2 refund_payment billing low 4", "Refund 5 EUR", "{}")]);
     knows(&mut desk, &[ran(Status::Executed)]);
     desk.press("jk");
     desk.changes(vec![ran(Status::Executed)]);
-    assert!(desk.list().contains("Refund 129.90 → 129.00 EUR to"), "{}", desk.list());
+    assert!(desk.list().contains(EDITED), "{}", desk.list());
     rest(&mut desk);
     assert_eq!(times(&desk.preview(), "129.90 → 129.00"), 2, "{}", desk.preview());
     assert!(!desk.preview().contains("amount    129.90 EUR"), "{}", desk.preview());

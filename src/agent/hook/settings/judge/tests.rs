@@ -1,13 +1,13 @@
 use super::*;
 use crate::agent::clients::{CLAUDE_CODE_HOOK, CODEX_HOOK, GEMINI_HOOK};
-use crate::agent::hook::settings::{Block, Settings, usual_tools};
+use crate::agent::hook::settings::{Block, Settings, default_matcher};
 
 const CLAUDE: &HookClient = &CLAUDE_CODE_HOOK;
 
 fn installed(client: &'static HookClient, changes: &[(&str, &str)]) -> String {
     let block = Block {
         client,
-        tools: usual_tools(client),
+        tools: default_matcher(client),
         program: vec!["/usr/bin/placet".to_owned()],
         wait: Duration::from_mins(50),
         defer: false,
@@ -251,7 +251,7 @@ fn command_installed_by_hand_is_good() {
 }
 
 #[test]
-fn narrowed_report_is_bad_and_missing_fence_a_warning() {
+fn missing_tools_are_bad_and_unfenced_reading_a_warning() {
     let all = "^(Bash|Edit|Write|NotebookEdit|mcp__.*)$";
     let narrowed = installed(CLAUDE, &[(all, "*"), (all, "Bash")]);
     let said = judged(CLAUDE, &[("user.json", &narrowed)]);
