@@ -136,7 +136,6 @@ fn key_of([agent, session, id, tool, input]: [&str; 5]) -> String {
     Digest::of_fields("placet-call/v1", [agent, &session, &id, tool, input].map(Some)).to_string()
 }
 
-/// Answers for an action that cannot be claimed.
 fn without_running(action: &PendingAction) -> Answer {
     let denied = |why: String| Answer::Denied { why, status: action.row.status.clone() };
     match &action.row.status {

@@ -166,7 +166,6 @@ pub struct Client {
     pub hook: Option<&'static HookClient>,
 }
 
-/// A client that calls a hook before a tool runs.
 #[derive(Debug)]
 pub struct HookClient {
     pub client: &'static Client,
@@ -178,7 +177,6 @@ pub struct HookClient {
     /// Whether it ends the turn on `defer`. Others run the tool, or do not know the word.
     pub can_defer: bool,
     pub home: Home,
-    /// The user's settings in `home`.
     pub user_file: &'static str,
     /// A project's settings. `None` if hooks are installed for the user only.
     pub project_file: Option<&'static str>,
@@ -222,7 +220,6 @@ impl HookClient {
     }
 }
 
-/// The form of events and answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     Claude,
@@ -230,7 +227,6 @@ pub enum Protocol {
     Gemini,
 }
 
-/// How a client reads its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadingRules {
     Json,
@@ -239,7 +235,6 @@ pub enum ReadingRules {
     JsonWithComments,
 }
 
-/// How settings describe a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Servers {
     Toml,
@@ -262,7 +257,6 @@ fn place(path: PathBuf, keys: &[&str]) -> Place {
 
 pub type Env<'a> = &'a dyn Fn(&str) -> Option<PathBuf>;
 
-/// The folder of a client's own files.
 #[derive(Debug)]
 pub struct Home {
     variable: &'static str,

@@ -66,7 +66,6 @@ pub(super) fn chosen<T>(all: &[Column<T>], names: &[String], or: &[&str]) -> Vec
     names.filter_map(column).collect()
 }
 
-/// Prints a table with a header. Columns are as wide as their content.
 pub(super) fn table<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
     let cells: Vec<Vec<Shown>> =
         rows.iter().map(|row| columns.iter().map(|column| (column.cell)(row)).collect()).collect();

@@ -13,7 +13,6 @@ pub enum Exit {
     Skipped = 3,
     /// Some decisions have no known outcome; the next start reads them again.
     Unknown = 4,
-    /// No source could be reached.
     Unreachable = 5,
     /// `propose --wait`: a reviewer rejected it.
     Rejected = 6,

@@ -247,7 +247,6 @@ fn command_line(one: &Deferred) -> String {
     output::shown(&Untrusted::from(line))
 }
 
-/// Resumes the session in this terminal and returns whether it succeeded.
 fn resumed(one: &Deferred, args: &HookResumeArgs) -> anyhow::Result<bool> {
     // An option in place of a session would be obeyed.
     if one.session.starts_with('-') {

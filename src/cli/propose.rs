@@ -96,7 +96,6 @@ struct SettledJson<'a> {
     error: Option<&'a str>,
 }
 
-/// Proposes, and with `--wait` stays until the action has been decided and has run.
 pub async fn run(proposer: &AgentClient, args: &ProposeArgs, queue: &Queue) -> anyhow::Result<Exit> {
     let tool_input = json("the input", &args.input)?;
     let before = args.before.as_ref().map(|path| json("the state before", path)).transpose()?;

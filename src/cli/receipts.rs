@@ -41,7 +41,6 @@ pub struct ExportArgs {
 
 const PAGE: u32 = 1_000;
 
-/// Reports changes made outside of placet. `head` was saved elsewhere.
 pub(super) async fn verify(journal: &Journal, args: &VerifyArgs) -> anyhow::Result<Exit> {
     let kept = args.head.as_deref().map(read_head).transpose()?;
     let (all, read) = (u64::try_from(journal.newest_receipt().await?).ok(), AtomicU64::new(0));
@@ -74,7 +73,6 @@ pub(super) async fn verify(journal: &Journal, args: &VerifyArgs) -> anyhow::Resu
     Ok(if ok { Exit::Done } else { Exit::Failed })
 }
 
-/// Parses a hash, or the last line of a file or of standard input (`-`).
 fn read_head(given: &str) -> anyhow::Result<SavedHead> {
     if Digest::parse(given).is_some() {
         return Ok(SavedHead::Hash(given.to_owned()));
@@ -88,8 +86,6 @@ fn read_head(given: &str) -> anyhow::Result<SavedHead> {
     Ok(serde_json::from_str(last).map(SavedHead::Head).map_err(wrong)?)
 }
 
-/// Exports every receipt, oldest first, as JSON lines or CSV, to standard output or a new file that only its owner
-/// can read.
 pub(super) async fn export(journal: &Journal, args: &ExportArgs) -> anyhow::Result<Exit> {
     let mut file = match &args.to {
         None => None,

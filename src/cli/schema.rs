@@ -25,7 +25,6 @@ pub fn run(SchemaArgs { command }: &SchemaArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Returns the schema with one command as its root.
 pub(super) fn of(command: &str) -> anyhow::Result<Map<String, Value>> {
     let mut schema: Map<String, Value> = serde_json::from_str(SCHEMA).context("the schema is broken")?;
     let commands = commands(&schema);

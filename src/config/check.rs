@@ -75,7 +75,6 @@ pub fn in_file_order(mistakes: Vec<String>, text: &str) -> Vec<String> {
     sorted.into_iter().map(|(_, mistake)| mistake).collect()
 }
 
-/// The line that a mistake names.
 fn named_line(mistake: &str) -> Option<usize> {
     let after = mistake.lines().next()?.split("line ").nth(1)?;
     after.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()

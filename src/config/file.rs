@@ -92,7 +92,6 @@ impl Config {
         if mistakes.is_empty() { Ok(config) } else { Err(ConfigError::of(mistakes, text, paths)) }
     }
 
-    /// Returns the source that has all of these URLs.
     pub fn source_at(&self, urls: &[String]) -> Option<&SourceConfig> {
         let has = |source: &SourceConfig, url: &String| source.urls().any(|one| one == url);
         self.sources.iter().find(|source| urls.iter().all(|url| has(source, url)))
@@ -210,7 +209,6 @@ fn reasons(given: Vec<String>) -> Result<Vec<String>, String> {
     }
 }
 
-/// Returns the parser's message and, for an unknown key, the nearest known one.
 fn with_nearest(error: &toml::de::Error) -> String {
     let quoted: Vec<&str> = error.message().split('`').skip(1).step_by(2).collect();
     let nearest = match quoted.split_first() {

@@ -118,7 +118,6 @@ impl GateConfig {
         self.error(format!("line {line}, gate.tools.{tool}: {what}"))
     }
 
-    /// Same as [`Self::mistake`] for a callback's table.
     pub fn callback_mistake(&self, callback: &str, what: &str) -> ConfigError {
         let line = self.callbacks.get(callback).map_or(0, |callback| callback.line);
         self.error(format!("line {line}, gate.callbacks.{callback}: {what}"))

@@ -25,9 +25,7 @@ pub struct SourceConfig {
     pub auth: Auth,
     /// Headers for a proxy in front of the backend. Must not contain secrets.
     pub headers: Vec<(String, String)>,
-    /// PEM certificates trusted in addition to the system's.
     pub ca_file: Option<PathBuf>,
-    /// Uses the proxy of the environment.
     pub env_proxy: bool,
     /// Allows sending the token to another machine over plain http.
     pub insecure_http: bool,

@@ -21,7 +21,6 @@ pub struct Ui {
     /// Delay before confirmed decisions are sent, in which they can be recalled; zero sends at once.
     #[serde(rename = "hold_seconds", deserialize_with = "whole_seconds")]
     pub hold: Duration,
-    /// Initial grouping of the list.
     pub group: GroupBy,
     pub sort: SortBy,
     pub(super) keymap: Preset,
@@ -125,7 +124,6 @@ impl SortBy {
         }
     }
 
-    /// Compares two actions; among equals the older one is less.
     pub fn compare(self, a: &Entry, b: &Entry) -> Ordering {
         let (one, other) = (&a.row, &b.row);
         let by = match self {

@@ -112,6 +112,8 @@ pub struct RowBody<'a> {
     /// Only if it was approved with edits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edited_title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub brief: Option<&'a RawValue>,
     pub risk: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Nullable<&'a str>,
@@ -188,6 +190,7 @@ impl<'a> RowBody<'a> {
             tool_name: row.tool.as_raw(),
             title: row.title.as_raw(),
             edited_title: row.edited.as_ref().map(Untrusted::as_raw),
+            brief: row.brief.as_ref().and_then(|brief| serde_json::from_str(brief.as_str()).ok()),
             risk: row.risk.as_raw(),
             effect: nullable(row.effect.as_ref().map(Effect::as_raw), nulls),
             status: wire_status(&row.status),
@@ -277,6 +280,10 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
     };
     Ok(Row {
         edited: fields.text("editedTitle").or_else(|| edited(&title)),
+        brief: match input {
+            Some(input) => known.brief(tool.as_raw(), title.as_raw(), input),
+            None => fields.json("brief").filter(|brief| brief.members().is_some()),
+        },
         risk: fields.meaning("risk").map_or_else(|| known.risk.clone(), |word| Risk::parse(&word)),
         effect: fields.meaning("effect").map(|word| Effect::parse(&word)).or_else(|| known.effect.clone()),
         status,
@@ -310,7 +317,7 @@ fn base_row(fields: &Fields<'_>, row: Row) -> Row {
 
 /// Returns the members that this version does not know or cannot understand, such as an invalid time.
 pub fn beside(raw: &RawJson) -> Vec<json::Member<'_>> {
-    const NAMES: [&str; 38] = [
+    const NAMES: [&str; 39] = [
         "id",
         "workspaceId",
         "missionId",
@@ -322,6 +329,7 @@ pub fn beside(raw: &RawJson) -> Vec<json::Member<'_>> {
         "toolName",
         "title",
         "editedTitle",
+        "brief",
         "risk",
         "effect",
         "status",

@@ -108,6 +108,8 @@ pub struct Row {
     /// The title with the edits that ran or will run. `None` without edits, while it is pending, and if the source does
     /// not say so.
     pub edited: Option<Untrusted>,
+    /// The short fields of the input, in the order of a list's columns. `None` if the title says it better.
+    pub brief: Option<RawJson>,
     pub risk: Risk,
     pub effect: Option<Effect>,
     pub status: Status,

@@ -15,7 +15,6 @@ use crate::contract::audit::AuditBody;
 use crate::contract::settle::SettleAs;
 use crate::domain::{PendingAction, Timestamp, Untrusted, workspace};
 
-/// Audit rows per page of an export.
 const EXPORT_PAGE: u32 = 1_000;
 
 impl Gate {

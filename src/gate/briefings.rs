@@ -68,7 +68,6 @@ struct Newest {
     counted: Arc<Counted>,
 }
 
-/// Cache lifetime of the claims.
 const BETWEEN_CLAIMS: Duration = Duration::from_secs(1);
 
 impl Briefings {
@@ -133,7 +132,6 @@ impl Desk {
         Ok(claims)
     }
 
-    /// Returns when the cached claims expire.
     pub(crate) async fn claims_due(&self) -> time::Instant {
         let known = self.claims.lock().await;
         known.as_ref().map_or_else(time::Instant::now, |(read_at, _)| *read_at + BETWEEN_CLAIMS)

@@ -36,7 +36,6 @@ pub fn check(config: &GateConfig) -> Result<(), ConfigError> {
     mistakes(config).into_iter().next().map_or(Ok(()), Err)
 }
 
-/// Returns all mistakes that [`check`] looks for.
 pub fn mistakes(config: &GateConfig) -> Vec<ConfigError> {
     let bare = GateConfig { tools: BTreeMap::new(), ..config.clone() };
     let mut found = vec![config.reach().map_err(|why| config.error(why)), Tools::open(&bare).map(drop)];

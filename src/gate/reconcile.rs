@@ -103,7 +103,6 @@ impl ClockUptime {
     }
 }
 
-/// Drops expired answers and tombstones, and shortens the log.
 pub(crate) async fn forget(gate: &Gate, steady: &mut ClockUptime, now: Instant) -> Result<(), StoreError> {
     let store = gate.store();
     if steady.look(gate.inner.clock.now(), now) >= REPLIES_KEPT {
@@ -180,7 +179,6 @@ pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Gives up undeliverable callbacks, drops old minute counts and callbacks.
 pub(crate) async fn tidy(gate: &Gate) -> Result<(), StoreError> {
     let forgotten = gate.store().forget_flows(FLOWS_KEPT_MILLIS).await;
     rounds(gate, || callbacks::sweep(gate)).await.and(forgotten).map(drop)

@@ -75,7 +75,6 @@ pub(super) struct Inner {
     /// Runs of this gate.
     pub(super) under_way: TaskTracker,
     pub(super) tasks: TaskTracker,
-    /// Limit for runs after a stop.
     pub(super) stop_within: Duration,
     /// Refuses new work; runs continue, and other requests are answered.
     pub(super) draining: CancellationToken,
@@ -86,7 +85,6 @@ pub(super) struct Inner {
 }
 
 impl Gate {
-    /// Returns why clients reject the certificate now, judged by its dates.
     pub fn outdated(&self) -> Option<String> {
         self.inner.tls.as_ref()?.outdated(self.inner.clock.now())
     }

@@ -76,7 +76,6 @@ impl Tls {
     }
 }
 
-/// Why a server's TLS was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TlsFault {
     Signer,

@@ -34,7 +34,6 @@ pub struct UnknownScope(pub String);
 pub struct Token {
     pub id: String,
     pub subject: String,
-    /// Display name of the subject.
     pub name: Option<String>,
     /// Words without blanks.
     pub groups: Vec<String>,

@@ -8,7 +8,6 @@ use crate::domain::{ActionKey, Claim, SourceName, Untrusted};
 const NONE: &str = "keeps no claims";
 
 impl Inbox {
-    /// Claims the action, or renews the claim. Returns the claim that holds, somebody else's if they were first.
     pub async fn claim(&self, key: &ActionKey) -> Result<Claim, Problem> {
         let source = self.source(&key.source)?;
         let told = source.ask_able(Wait::Look, |able| Some(able.claims?.claim(&key.id))).await;
@@ -16,7 +15,6 @@ impl Inbox {
         told.ok_or_else(|| Problem::at(&key.source, NONE))
     }
 
-    /// Returns our subject at a source, if known.
     pub fn subject(&self, source: &SourceName) -> Option<Untrusted> {
         self.source(source).ok()?.subject()
     }

@@ -162,7 +162,6 @@ impl Inbox {
         self.source(source).is_ok_and(WithTimeouts::has_context)
     }
 
-    /// Returns the minutes kept since the given one, at most 48 hours back.
     pub async fn kept_minutes(&self, since: Minute) -> Result<Vec<KeptMinute>, Problem> {
         self.journal.kept_minutes(since).await.map_err(Problem::from)
     }
@@ -189,7 +188,6 @@ impl Inbox {
         }
     }
 
-    /// Replaces the filters that were saved in the inbox.
     pub async fn keep_filters(&self, filters: Vec<KeptFilter>) -> Result<(), Problem> {
         let journal = self.journal.clone();
         let kept = tokio::task::spawn_blocking(move || journal.keep_filters(&filters)).await;
@@ -201,7 +199,6 @@ impl Inbox {
         Err(Problem { source: None, what: "they cannot be written".to_owned(), why: Some(why.into()) })
     }
 
-    /// Applies the writes at once, and returns when they are on disk.
     pub async fn save(&self, writes: Vec<Write>) -> Result<(), Problem> {
         self.journal.save(&writes).await.map_err(Problem::from)
     }

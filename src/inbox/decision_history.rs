@@ -44,7 +44,6 @@ enum Cursor {
     End,
 }
 
-/// The events of one action, from its source and from this journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History {
     /// In order; `None` if the source keeps no timeline.

@@ -45,7 +45,6 @@ pub enum Mistake {
     NoSource { name: String, known: String },
 }
 
-/// A parsed filter. [`Filter::parse`] makes one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     text: String,
@@ -99,7 +98,6 @@ pub enum Is {
     Snoozed,
 }
 
-/// A value of `claimed:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ClaimedBy {
     Me,
@@ -188,7 +186,6 @@ pub trait Subject {
     fn claimed(&self) -> Option<Claimant<'_>>;
     /// Returns our subject at its source, if known.
     fn me(&self) -> Option<&Untrusted>;
-    /// Returns the source's name for a subject.
     fn name(&self, subject: &Untrusted) -> Option<&Untrusted>;
 }
 

@@ -19,7 +19,6 @@ pub struct HandedOver {
     pub problems: Vec<Problem>,
 }
 
-/// An action that the next shift continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
     pub key: ActionKey,

@@ -120,7 +120,6 @@ impl Inbox {
         stand_ins.collect()
     }
 
-    /// Lists a source, with stand-ins for unreadable items whose id no other row has.
     async fn synced(&self, source: &WithTimeouts, since: Option<Revision>) -> Result<Synced, Problem> {
         let name = source.name();
         let entries = |rows: Vec<Row>, unreadable: &[Unreadable]| {

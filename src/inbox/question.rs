@@ -10,7 +10,6 @@ use crate::domain::{ActionKey, ContextEntry, Row};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
     History,
-    /// Facts that its source knows around it.
     Context,
 }
 

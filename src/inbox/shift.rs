@@ -37,7 +37,6 @@ pub struct Shift {
     pub queues: Vec<Stood>,
 }
 
-/// Counts of decisions by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decided {
     /// Decisions that the source took.

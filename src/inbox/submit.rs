@@ -45,7 +45,6 @@ impl Inbox {
         send(self, submission, left_pending, None).await
     }
 
-    /// Like [`submit`](Self::submit), with progress.
     pub async fn submit_telling(
         &self,
         submission: Submission,

@@ -12,7 +12,6 @@ use crate::schema::Schema;
 /// Time after which a changed gate configuration is noticed.
 const FRESH: Duration = Duration::from_mins(1);
 
-/// A tool with its compiled schema.
 #[derive(Debug)]
 pub struct Tool {
     pub known: KnownTool,

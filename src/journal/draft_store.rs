@@ -31,7 +31,6 @@ impl Journal {
         Ok(restored)
     }
 
-    /// Returns whether another running inbox has a desk.
     async fn is_shared(&self) -> Result<bool, JournalError> {
         let owners = sqlx::query_scalar::<_, String>("SELECT owner FROM desk").fetch_all(self.read());
         let owners = self.done(owners).await?;

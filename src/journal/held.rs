@@ -25,7 +25,6 @@ impl Journal {
         self.commit(tx).await
     }
 
-    /// Deletes a submission that this run held. One that was begun stays.
     pub async fn recall(&self, id: &SubmissionId) -> Result<(), JournalError> {
         let mut tx = self.begin_write().await?;
         self.done(self.let_go(&mut tx, id)).await?;
@@ -41,7 +40,6 @@ impl Journal {
             .map(drop)
     }
 
-    /// Deletes the held submissions of runs that have ended.
     pub(super) async fn sweep_held(&self, tx: &mut Tx) -> sqlx::Result<()> {
         let held: Vec<(String, String)> =
             sqlx::query_as("SELECT id, owner FROM submission WHERE state = 'held'")
@@ -53,7 +51,6 @@ impl Journal {
         Ok(())
     }
 
-    /// Inserts a submission with its decisions, without outcomes.
     pub(super) async fn put(
         &self,
         tx: &mut Tx,

@@ -118,7 +118,6 @@ impl Receipt {
         ]
     }
 
-    /// Computes the hash of this receipt if the previous one's is `before`.
     pub fn hash_after(&self, before: Option<&str>) -> String {
         let fields = self.fields().map(|(_, field)| field.text());
         chain::link(Self::FORMAT, fields.iter().map(Option::as_deref), before).to_string()
@@ -136,7 +135,6 @@ impl Receipt {
         }
     }
 
-    /// Reads the columns by the names of the fields.
     fn read(row: &SqliteRow) -> sqlx::Result<Self> {
         let cell = |column: &SqliteColumn| {
             let at = column.ordinal();
@@ -186,7 +184,6 @@ impl Journal {
         Self { login: login.map(Into::into), via, ..self }
     }
 
-    /// Appends a receipt for each decision of a submission.
     pub(super) async fn sign(
         &self,
         tx: &mut Tx,
@@ -269,7 +266,6 @@ pub(super) async fn answered(
     append(tx, Receipt { outcome: Some(outcome.to_owned()), ..receipt }).await
 }
 
-/// Appends a receipt of a status, unless the action has no receipts or the last one already says the same.
 pub(super) async fn followed(tx: &mut Tx, key: &ActionKey, outcome: String) -> sqlx::Result<()> {
     let last: Option<(String, String, Option<String>)> = sqlx::query_as(
         "SELECT submission, kind, outcome FROM receipt

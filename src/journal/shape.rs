@@ -10,7 +10,6 @@ use crate::domain::{
     SourceName, Staged, Status, Timestamp, Untrusted,
 };
 
-/// The last known status of an approved action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastSeen {
     pub status: Status,

@@ -30,9 +30,7 @@ pub struct Journal {
     pub(super) desk: Arc<OnceCell<i64>>,
     /// The desk that this run took over, even if reading it failed.
     pub(super) adopted: Arc<OnceCell<i64>>,
-    /// The login that receipts record.
     pub(super) login: Option<Arc<str>>,
-    /// The way of deciding that receipts record.
     pub(super) via: Via,
 }
 
@@ -118,7 +116,6 @@ pub struct Snooze {
     pub terms: Option<Digest>,
 }
 
-/// Everything the inbox restores at its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Restored {
     pub draft: Draft,

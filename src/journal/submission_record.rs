@@ -48,7 +48,6 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// Returns the receipt of this decision.
     pub fn receipt<'a>(&self, receipts: &'a [Receipt]) -> Option<&'a Receipt> {
         let (source, action) = (self.key.source.as_str(), self.key.id.as_raw());
         let is_sent = |it: &&Receipt| it.kind == ReceiptKind::Sent;
@@ -56,7 +55,6 @@ impl Sent {
     }
 }
 
-/// The state of a finished submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Some outcomes are unknown or not final; reading the actions again may tell more.
@@ -112,7 +110,6 @@ impl Sent {
         matches!(self.outcome, None | Some(Outcome::Unknown { .. }))
     }
 
-    /// Returns whether reading the action again may tell more.
     pub fn is_open(&self) -> bool {
         self.outcome.as_ref().is_none_or(Outcome::is_open)
     }
@@ -258,7 +255,6 @@ impl Journal {
         self.log_page(0, limit).await
     }
 
-    /// Like [`Self::log`], but skips the newest `skip`.
     pub async fn log_page(&self, skip: u32, limit: u32) -> Result<Vec<SubmissionRecord>, JournalError> {
         let sql = "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission
                    WHERE state <> 'held' ORDER BY begun_at DESC, id DESC LIMIT $1 OFFSET $2";
@@ -374,7 +370,6 @@ impl Journal {
     }
 }
 
-/// Records an outcome, with a receipt if it has changed.
 async fn note(
     tx: &mut receipt::Tx,
     id: &SubmissionId,

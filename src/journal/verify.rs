@@ -154,7 +154,6 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns whether there is an answer after the one that was read.
     async fn is_newer(
         &self,
         (submission, source, action): &(String, String, String),
@@ -168,7 +167,6 @@ impl Journal {
     }
 }
 
-/// Returns the discrepancy between a receipt and the one before it, if any.
 fn misfit(chain: &mut Chain, receipt: &Receipt) -> Option<Wrong> {
     let number = u64::try_from(receipt.seq).unwrap_or_default();
     let Misfit { missing, changed } = chain.take(number, &receipt.hash, |before| receipt.hash_after(before));

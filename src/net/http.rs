@@ -100,7 +100,6 @@ impl Http {
         Self::by(base, bearer, Way::default())
     }
 
-    /// Like [`Self::new`], with options.
     pub fn by(base: &str, bearer: Option<Bearer>, way: Way<'_>) -> Result<Self, SetupError> {
         if let Scheme::Header(name) = &way.scheme
             && HeaderName::try_from(name).is_err()

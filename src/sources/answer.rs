@@ -9,7 +9,6 @@ use crate::contract::error;
 use crate::domain::{Item, Outcome, Row, Status, Untrusted};
 use crate::net::http::{HttpError, Reply};
 
-/// Converts a request without an answer.
 pub(super) fn none(error: HttpError) -> SourceError {
     let why = Untrusted::from(error.to_string());
     match error {
@@ -20,7 +19,6 @@ pub(super) fn none(error: HttpError) -> SourceError {
     }
 }
 
-/// Converts an unsuccessful answer.
 pub(super) fn refusal(reply: &Reply) -> SourceError {
     let why = message(reply);
     match reply.status {
@@ -98,7 +96,6 @@ pub(super) fn known_status(item: Full) -> Full {
     }
 }
 
-/// Reports pages that repeat earlier ones.
 pub(super) fn in_a_circle() -> SourceError {
     nonsense("its pages go in a circle, so its list cannot be read to the end; report this to its developers")
 }

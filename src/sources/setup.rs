@@ -10,10 +10,8 @@ use crate::domain::SourceName;
 use crate::net::Bearer;
 use crate::net::http::{Http, Scheme, SetupError, Way};
 
-/// Header that names the workspace of a request to a gate.
 const WORKSPACE: &str = "x-gate-workspace";
 
-/// The time limits of a source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
     /// Upper bound for the limit of every request.
@@ -26,7 +24,6 @@ impl Patience {
     pub(super) const USUAL: Self = Self { request: Duration::MAX, backoff: None };
 }
 
-/// A source that cannot be opened as configured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     #[error("source \"{0}\": set `workspace` to the id of the one to watch")]
@@ -37,7 +34,6 @@ pub enum OpenError {
     Setup(SourceName, SetupError),
 }
 
-/// Returns the HTTP client for a configured backend.
 pub(super) fn http(config: &SourceConfig, patience: Patience) -> Result<Http, OpenError> {
     let bearer =
         |from: TokenFrom| Bearer::new(Arc::new(move || from.read().map_err(|error| error.to_string())));

@@ -17,7 +17,6 @@ use crate::domain::{
 
 pub type Outcomes = Vec<(ActionId, Outcome)>;
 
-/// An action in full, or one that cannot be read.
 pub type Full = Result<PendingAction, Unreadable>;
 
 /// Properties of a source that need no request to its backend.
@@ -39,7 +38,6 @@ pub trait SourceInfo: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns the shortest interval between two lists.
     fn least_poll(&self) -> Duration {
         Duration::ZERO
     }
@@ -140,7 +138,6 @@ pub trait Source: SourceInfo {
     }
 }
 
-/// Abilities that only some sources have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Abilities<'a> {
     pub context: Option<&'a dyn Context>,
@@ -178,7 +175,6 @@ pub trait Timeline: fmt::Debug + Send + Sync {
     async fn timeline(&self, id: &ActionId) -> Result<Vec<HistoryEvent>, SourceError>;
 }
 
-/// Counts that the backend keeps.
 #[async_trait]
 pub trait Figures: fmt::Debug + Send + Sync {
     /// Returns how actions came and were settled, and who decided if asked for.
@@ -297,7 +293,6 @@ pub enum EventKind {
     Tick,
 }
 
-/// The state of a source's event stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Connection {
     #[default]

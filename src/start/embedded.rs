@@ -42,7 +42,6 @@ pub(super) struct Embedded {
     /// Whether this process serves it. An attached process may take over later.
     serving: Arc<AtomicBool>,
     stop: Stop,
-    /// Time to wait for running actions when stopping.
     stop_within: Duration,
     task: JoinHandle<()>,
 }
@@ -95,7 +94,6 @@ impl Embedded {
         if config.sources.is_empty() { Self::open(&config.gate, heir).await.map(Some) } else { Ok(None) }
     }
 
-    /// Serves the gate of `config`, or attaches to it.
     pub(super) async fn open(config: &GateConfig, heir: OnGateEnd) -> anyhow::Result<Self> {
         if config.tls.is_some() {
             anyhow::bail!(

@@ -19,7 +19,6 @@ use super::agents::{self, GateArgs};
 use super::embedded::{self, Embedded, OnGateEnd};
 use super::logging;
 
-/// An open inbox, with its embedded gate, if any.
 pub(super) struct Open {
     inbox: Inbox,
     config: Config,
@@ -144,7 +143,6 @@ async fn asked_for_news(paths: &Paths, journal: &Journal) -> Option<Inbox> {
     Some(inbox)
 }
 
-/// `placet propose`: to the gate for agents, else into the database of this machine.
 pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<Exit> {
     let config = Config::load(paths)?;
     let _log = logging::start(&paths.log)?;

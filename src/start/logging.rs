@@ -39,7 +39,6 @@ impl std::fmt::Display for Target {
     }
 }
 
-/// Starts logging text to `path`. Dropping the guard writes the remaining lines.
 pub(super) fn start(path: &Path) -> anyhow::Result<WorkerGuard> {
     start_at(&Target::File(path.to_owned()), LogFormat::Text)
 }

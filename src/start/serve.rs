@@ -82,7 +82,6 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
     Ok(Exit::Done)
 }
 
-/// Reloads certificate and tokens without interrupting connections.
 async fn reload(served: &Served) {
     let folder = served.note.token_file.parent().unwrap_or(Path::new("."));
     let problems = served.gate.reload(folder).await;

@@ -7,6 +7,10 @@ use unicode_width::UnicodeWidthStr;
 
 use super::units::{Face, Mode, SPACES, Unit, units};
 
+/// Marks that mean something in a list.
+const OUR_MARKS: [char; 16] =
+    ['•', '✓', '✎', '✗', '↻', '▲', '▌', '▾', '▸', '│', '─', '━', '→', '↳', '●', '○'];
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     pub text: String,
@@ -121,6 +125,35 @@ impl Shown {
             }
         }
         boxed
+    }
+
+    /// Makes placet's own marks and runs of blanks visible as tokens, so that a value forges no mark and no column.
+    #[must_use]
+    pub fn in_column(&self) -> Self {
+        let is_mark = |text: &str| text.contains(OUR_MARKS) || text.contains("  ");
+        if !self.pieces.iter().any(|piece| piece.look == PieceKind::Plain && is_mark(&piece.text)) {
+            return self.boxed();
+        }
+        let mut column = self.empty();
+        for piece in &self.pieces {
+            if piece.look != PieceKind::Plain {
+                column.pieces.push(piece.clone());
+                continue;
+            }
+            let mut rest = piece.text.as_str();
+            while let Some(c) = rest.chars().next() {
+                let blanks = rest.len() - rest.trim_start_matches(' ').len();
+                let taken = if blanks > 1 { blanks } else { c.len_utf8() };
+                let (part, after) = rest.split_at_checked(taken).unwrap_or((rest, ""));
+                match part {
+                    part if blanks > 1 => column.push(&format!("⟦{} blanks⟧", part.len()), PieceKind::Token),
+                    part if part.contains(OUR_MARKS) => column.push(&format!("⟦{part}⟧"), PieceKind::Token),
+                    part => column.push(part, PieceKind::Plain),
+                }
+                rest = after;
+            }
+        }
+        column.boxed()
     }
 
     /// Cuts to `width` columns with `…`. Tokens are not split, because half of one would be another.
@@ -308,6 +341,15 @@ mod tests {
             assert_eq!(boxed(text).width(), Shown::of_line(text).width(), "{text:?}");
         }
         assert_eq!(boxed("世界 ✓").plain(), "世界 ✓");
+    }
+
+    #[test]
+    fn value_in_a_column_forges_no_mark_and_no_column() {
+        let column = |text: &str| Shown::of_line(text).in_column().plain();
+
+        assert_eq!(column("5 EUR   ✓ paid │ x"), "5 EUR⟦3 blanks⟧⟦✓⟧ paid ⟦│⟧ x");
+        assert_eq!(column("a\u{1b}  b → c"), "a⟦ESC⟧⟦2 blanks⟧b ⟦→⟧ c");
+        assert_eq!(column("世界 \u{2764}\u{fe0f} ok"), "世界 [] ok");
     }
 
     #[test]

@@ -12,7 +12,7 @@ fn demo_shows_a_queue_and_runs_approved_actions() {
     inbox.wait_for("the whole queue", |screen| pending(screen).is_some_and(|pending| pending >= 60));
     // Only keys named on the screen, like a newcomer.
     inbox.wait("a approve · x exclude · e edit. Nothing is sent yet.");
-    inbox.wait("· low  Comment on SUP-2214");
+    inbox.wait("▌  │ SUP-2214");
     inbox.send("a");
     inbox.wait("staged 1 approve · s: review, then send");
     inbox.send("s");

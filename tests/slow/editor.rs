@@ -69,7 +69,7 @@ fn editor_has_the_terminal_and_returns_its_text() {
     assert!(modes.contains(" icanon") && modes.contains(" echo "), "{modes}");
     inbox.send("\x1b");
     inbox.wait_gone("Edit before approving");
-    inbox.wait("(edited)");
+    inbox.wait("2 edited");
     leave(inbox);
 }
 

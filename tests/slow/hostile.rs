@@ -215,7 +215,7 @@ fn assert_steady(inbox: &mut Pty) {
     let panes = |screen: &str| -> Vec<String> {
         let rows: Vec<&str> = screen.lines().collect();
         let panes = rows.get(2..rows.len().saturating_sub(3)).unwrap_or_default();
-        panes.iter().map(|row| row.replace("<1m", " 1m").replace('•', "·").trim_end().to_owned()).collect()
+        panes.iter().map(|row| row.replace("<1m", " 1m").replace('•', " ").trim_end().to_owned()).collect()
     };
     let drawn_again = inbox.screen();
     let after = if panes(&drawn_again) == panes(&before) { drawn_again } else { calm(inbox).0 };

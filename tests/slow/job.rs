@@ -172,7 +172,7 @@ pub(crate) fn confirm(inbox: &mut Pty) {
 fn walk_to(inbox: &mut Pty, title: &str) {
     for _ in 0..12 {
         let in_list =
-            |line: &str| line.split('│').next().is_some_and(|row| row.contains('▌') && row.contains(title));
+            |line: &str| line.split('│').take(2).any(|row| row.contains(title)) && line.starts_with('▌');
         let on_it = |screen: &str| screen.lines().any(in_list);
         if on_it(&inbox.screen()) {
             let is_read = |screen: &str| screen.contains("  read   1-");

@@ -48,9 +48,9 @@ fn rows(screen: &str) -> Vec<(String, char, bool)> {
     let row = |line: &str| {
         let list: String = line.chars().take(50).collect();
         let title = list.split_whitespace().find(|word| word.starts_with("row-"))?.to_owned();
-        // A single action starts one column further left than one in a group. `*` and blank mean undecided.
+        // `*` and blank mean undecided.
         let mark = list.chars().skip(1).take(2).find(|mark| !mark.is_whitespace()).unwrap_or(' ');
-        let letter = if mark == '*' { '.' } else { mark };
+        let letter = if mark == '*' || mark == ' ' { '.' } else { mark };
         Some((title, letter, list.starts_with('>')))
     };
     screen.lines().filter_map(row).collect()

@@ -36,7 +36,7 @@ fn in_terminal(home: &Home, size: (u16, u16), variables: &[(&str, &str)]) -> Pty
     inbox.send("R");
     inbox.send("ggj");
     inbox.wait_for("the first action is read", |screen| {
-        ["· low  Comment on SUP-2214", ". low  Comment on SUP-2214"].iter().any(|row| screen.contains(row))
+        ["▌  │ SUP-2214", ">  | SUP-2214"].iter().any(|row| screen.contains(row))
     });
     inbox
 }
@@ -46,7 +46,7 @@ fn stage_two(inbox: &mut Pty) {
     inbox.send("z");
     inbox.wait("  read   1-");
     inbox.send("z");
-    inbox.wait("of 4 left");
+    inbox.wait("4 left");
     inbox.send("ax");
     inbox.wait("staged 1 approve");
     inbox.wait("1 exclude");
@@ -172,7 +172,7 @@ fn picture_of_an_empty_inbox_is_current() {
     ));
     let inbox = Pty::start_with(&home, (100, 30), &[], &COLOURS);
     inbox.wait("Nothing is pending");
-    inbox.wait("team live");
+    inbox.wait("● team");
     holds("empty-100x30", &inbox, false);
 }
 
@@ -189,8 +189,11 @@ fn pictures_of_an_actions_life_are_current() {
     let home = home("dark");
     let mut inbox = at_work(&home, (100, 30));
     // Zoomed, so that the id fits on one line.
-    inbox.send("]]]z");
-    inbox.wait("[Context]");
+    for tab in ["[Diff]", "[Raw]", "[Context]"] {
+        inbox.send("]");
+        inbox.wait(tab);
+    }
+    inbox.send("z");
     inbox.wait_gone("▾");
     holds("context-100x30", &inbox, false);
     inbox.send("z]]");

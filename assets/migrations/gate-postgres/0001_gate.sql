@@ -31,6 +31,8 @@ CREATE TABLE actions (
     proposer          TEXT COLLATE "C" NOT NULL,
     tool              TEXT COLLATE "C" NOT NULL,
     title             TEXT COLLATE "C" NOT NULL,
+    -- The short fields of the input, as JSON.
+    brief             TEXT COLLATE "C",
     summary           TEXT COLLATE "C",
     risk              TEXT COLLATE "C" NOT NULL,
     effect            TEXT COLLATE "C",

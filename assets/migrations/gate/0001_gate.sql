@@ -28,6 +28,8 @@ CREATE TABLE actions (
     proposer          TEXT NOT NULL,
     tool              TEXT NOT NULL,
     title             TEXT NOT NULL,
+    -- The short fields of the input, as JSON.
+    brief             TEXT,
     summary           TEXT,
     risk              TEXT NOT NULL,
     effect            TEXT,

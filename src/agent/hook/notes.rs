@@ -27,7 +27,6 @@ pub struct Notes(PathBuf);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Claimed {
-    /// The action's id.
     pub action: String,
     pub fence: u64,
     /// The approved input. It identifies the call for a client without call ids.

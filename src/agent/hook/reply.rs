@@ -9,7 +9,6 @@ use crate::agent::clients::{HookClient, Protocol};
 pub(super) enum Reply<'a> {
     Allow {
         input: &'a RawValue,
-        /// A reviewer changed the input.
         edited: bool,
     },
     /// The call does not run. Holds a full sentence for the model.

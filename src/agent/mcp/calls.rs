@@ -50,7 +50,6 @@ pub(super) enum Stage {
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) fence: u64,
-    /// The id of the request sent to the server.
     pub(super) upstream: RequestId,
     /// The input if a reviewer changed it.
     pub(super) ran_with: Option<String>,

@@ -12,7 +12,6 @@ const PAGES: u8 = 20;
 
 #[derive(Debug)]
 pub(super) struct Lookup {
-    /// The id of the pending request.
     pub(super) request: Option<RequestId>,
     /// The id of the first held call.
     pub(super) like: RequestId,

@@ -382,7 +382,6 @@ impl Session {
         }
     }
 
-    /// Handles the gate's answer, or the reason why there is none.
     pub(super) fn answered(&mut self, ticket: Ticket, answer: Result<Answer, String>, now: Instant) {
         let Some(call) = self.calls.get(ticket) else { return };
         let action = call.action.clone().unwrap_or_default();
@@ -456,7 +455,6 @@ impl Session {
         }
     }
 
-    /// Reports calls that still run as lost.
     pub(super) fn give_up(&mut self) {
         for ticket in self.calls.tickets() {
             self.lose(ticket, answers::CLIENT_ENDED_RUNNING);

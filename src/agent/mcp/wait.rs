@@ -8,7 +8,6 @@ pub enum Wait {
     /// Slightly less than the client's own time limit.
     #[default]
     Auto,
-    /// Never park.
     Never,
     For(Duration),
 }

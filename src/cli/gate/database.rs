@@ -49,7 +49,6 @@ pub fn exists(config: &GateConfig) -> Result<(), Usage> {
     )))
 }
 
-/// Copies the database. Needs no running gate, and does not disturb one.
 pub async fn backup(config: &GateConfig, args: &BackupArgs) -> anyhow::Result<Exit> {
     if config.server.is_some() {
         let with = "a gate on PostgreSQL is backed up with PostgreSQL's own tools: pg_dump URL > FILE, or a copy of the server";

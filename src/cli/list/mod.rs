@@ -78,7 +78,6 @@ struct Found {
     ids: ShortIds,
     lost: usize,
     more: bool,
-    /// Number of matches without `--limit`, if all were read.
     total: Option<usize>,
 }
 
@@ -92,7 +91,6 @@ impl Found {
         }
     }
 
-    /// Describes how `--limit` cut the list.
     fn cut(&self) -> String {
         match self.total {
             Some(_) => format!("only {}; a greater --limit shows more", self.count()),
@@ -101,7 +99,6 @@ impl Found {
     }
 }
 
-/// Prints the requested actions of all sources or one. `saved` holds the named filters.
 pub async fn run(
     inbox: &Inbox,
     args: &ListArgs,

@@ -145,7 +145,6 @@ impl Wanted {
         self.people.extend(people.map(|people| (source.clone(), people)));
     }
 
-    /// Returns the claim on an action, and the names of its source's people.
     pub(super) fn known(&self, key: &ActionKey) -> Known<'_> {
         (self.claims.get(key).map(|claimed| &claimed.claim), self.people.get(&key.source))
     }

@@ -208,7 +208,6 @@ pub(super) fn text(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Describes how much of it was on screen, and for how long.
 fn seen(receipt: Option<&Receipt>, plain: bool) -> String {
     let Some(receipt) = receipt else { return "no receipt".to_owned() };
     let word = match receipt.seen.as_deref() {

@@ -24,18 +24,15 @@ enum Answer {
 /// Why the last list of each source failed.
 pub(super) type Problems = HashMap<SourceName, Problem>;
 
-/// The state of requests to one source.
 #[derive(Default)]
 struct Asked {
     name: SourceName,
-    /// A list is being read.
     syncing: bool,
     /// Another list is needed after it.
     again: bool,
     revision: Option<Revision>,
     /// It has listed everything at least once.
     listed: bool,
-    /// Its own counts are being read.
     counting: bool,
     connecting: bool,
 }
@@ -215,7 +212,6 @@ impl Observer {
         });
     }
 
-    /// Requests the sources' own counts when they are due.
     fn ask_counts(&mut self) {
         let now = clock::now();
         for source in &mut self.sources {

@@ -64,7 +64,6 @@ pub(super) fn lines(board: &Board, targets: Targets, at: &str) -> Vec<String> {
     lines
 }
 
-/// Returns the table of who decided, if it is switched on.
 fn decided_by(board: &Board) -> Vec<String> {
     let Some(all) = board.decided_by() else { return Vec::new() };
     let head = [String::new(), format!("DECIDED BY, LAST {} MIN", board.window)];

@@ -7,7 +7,7 @@ use crate::domain::json::{self, Member};
 
 const LABELS: [&str; 9] =
     ["title", "subject", "name", "summary", "path", "file_path", "file", "query", "command"];
-const RECIPIENTS: [&str; 8] =
+pub(super) const RECIPIENTS: [&str; 8] =
     ["to", "recipient", "recipients", "email", "customer", "customer_email", "user", "assignee"];
 /// Characters after which a label is cut if other parts follow.
 const LABEL: usize = 60;
@@ -94,7 +94,7 @@ fn id<'a>(members: &'a [Member<'a>]) -> Option<(&'a str, String)> {
 }
 
 /// The field says whose action it is, which tells no call from another.
-fn is_identity(key: &str) -> bool {
+pub(super) fn is_identity(key: &str) -> bool {
     let plain = |key: &str| key.replace(['_', '-'], "").to_ascii_lowercase();
     IDENTITY_KEYS.iter().any(|known| plain(known) == plain(key))
 }

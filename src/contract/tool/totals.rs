@@ -34,13 +34,20 @@ pub(super) struct Count {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// By whether only the agent's preview says it, and by currency, which may be empty.
-    sums: BTreeMap<(bool, String), Decimal>,
+    sums: BTreeMap<(bool, String), Added>,
     counted: BTreeMap<String, Counted>,
     not_plain: usize,
     /// Amounts whose currency is missing or no plain code.
     no_currency: usize,
     /// Inputs with more than one amount.
     several: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Added {
+    sum: Decimal,
+    /// Number of amounts.
+    count: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,16 +113,16 @@ impl Totals {
             self.no_currency += 1;
             return;
         }
-        let sum = self.sums.entry((of_agent, currency.to_ascii_uppercase())).or_default();
-        match sum.plus(amount) {
-            Some(more) => *sum = more,
+        let added = self.sums.entry((of_agent, currency.to_ascii_uppercase())).or_default();
+        match added.sum.plus(amount) {
+            Some(sum) => *added = Added { sum, count: added.count + 1 },
             None => self.not_plain += 1,
         }
     }
 
     pub fn join(&mut self, other: &Self) {
-        for ((of_agent, currency), sum) in &other.sums {
-            self.add_amount(Some(*sum), currency, *of_agent);
+        for ((of_agent, currency), added) in &other.sums {
+            self.add_amount(Some(added.sum), currency, *of_agent);
         }
         for (of, more) in &other.counted {
             let counted = self.counted.entry(of.clone()).or_default();
@@ -131,10 +138,7 @@ impl Totals {
     pub fn parts(&self) -> Vec<String> {
         let sums = |wanted: bool| {
             let of = self.sums.iter().filter(|((of_agent, _), _)| *of_agent == wanted);
-            let written = of.map(|((_, code), sum)| match code.as_str() {
-                "" => format!("{} without currency", sum.written(0)),
-                code => format!("{} {code}", sum.written(money::decimals(code).unwrap_or_default())),
-            });
+            let written = of.map(|((_, code), added)| added.told(code));
             Some(written.collect::<Vec<_>>().join(" + ")).filter(|sums| !sums.is_empty())
         };
         let of_agent = sums(true).map(|sums| format!("agent says {sums}"));
@@ -142,6 +146,24 @@ impl Totals {
         let n = self.not_plain + self.no_currency + self.several;
         let not_summed = (n > 0).then(|| format!("{} not summed", plural(n, "amount")));
         sums(false).into_iter().chain(of_agent).chain(counted).chain(not_summed).collect()
+    }
+
+    /// Returns the sums of the input, the one in most actions first, from the longest form to `5.10 EUR + 2 more`.
+    pub fn sums(&self) -> Vec<String> {
+        let mut own: Vec<_> = self.sums.iter().filter(|((of_agent, _), _)| !of_agent).collect();
+        own.sort_by_key(|(_, added)| std::cmp::Reverse(added.count));
+        let sums: Vec<String> = own.into_iter().map(|((_, code), added)| added.told(code)).collect();
+        let n = self.not_plain + self.no_currency + self.several;
+        let rest = if n > 0 { format!(", {n} not summed") } else { String::new() };
+        let form = |shown: usize| match sums.split_at_checked(shown) {
+            Some((shown, [])) => format!("{}{rest}", shown.join(" + ")),
+            Some((shown, more)) => format!("{} + {} more{rest}", shown.join(" + "), more.len()),
+            None => String::new(),
+        };
+        let forms = [sums.len(), 2, 1].into_iter().filter(|shown| *shown <= sums.len()).map(form);
+        let mut forms: Vec<String> = forms.filter(|_| !sums.is_empty()).collect();
+        forms.dedup();
+        forms
     }
 
     /// Returns why there is no total; `None` if anything is summed or counted, or there are no amounts.
@@ -165,6 +187,15 @@ fn plural(n: usize, of: &str) -> String {
 
 fn value(members: &[Member<'_>], field: &str) -> Option<String> {
     members.iter().rev().find(|member| member.key.text == field).and_then(|member| said(member.value))
+}
+
+impl Added {
+    fn told(self, code: &str) -> String {
+        match code {
+            "" => format!("{} without currency", self.sum.written(0)),
+            code => format!("{} {code}", self.sum.written(money::decimals(code).unwrap_or_default())),
+        }
+    }
 }
 
 impl Counted {
@@ -228,6 +259,31 @@ mod tests {
             refund(r#"{"amount":7,"currency":"JPY"}"#),
         ]);
         assert_eq!(told, "388.40 EUR + 7 JPY + 49.00 USD");
+    }
+
+    #[test]
+    fn sums_are_shortened_before_they_are_cut() {
+        let mut totals = Totals::default();
+        let mut add = |input: &str| totals.add(&"pay".into(), &RawJson::parse(input).unwrap(), None);
+        add(r#"{"amount":1,"currency":"EUR"}"#);
+        assert_eq!(totals.sums(), ["1.00 EUR"]);
+        let mut add = |input: &str| totals.add(&"pay".into(), &RawJson::parse(input).unwrap(), None);
+        for input in [
+            r#"{"amount":2,"currency":"USD"}"#,
+            r#"{"amount":3,"currency":"USD"}"#,
+            r#"{"amount":4,"currency":"GBP"}"#,
+            r#"{"amount":"-4","currency":"GBP"}"#,
+        ] {
+            add(input);
+        }
+        assert_eq!(
+            totals.sums(),
+            [
+                "5.00 USD + 1.00 EUR + 4.00 GBP, 1 not summed",
+                "5.00 USD + 1.00 EUR + 1 more, 1 not summed",
+                "5.00 USD + 2 more, 1 not summed",
+            ]
+        );
     }
 
     #[test]

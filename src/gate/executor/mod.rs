@@ -23,7 +23,6 @@ use super::which::Which;
 use crate::config::{Executor, ToolConfig};
 use crate::fault;
 
-/// Maximum number of concurrent runs.
 const AT_ONCE: usize = 16;
 /// Maximum number of concurrent runs of one tool, so that a slow one does not block the others.
 const AT_ONCE_PER_TOOL: usize = 8;

@@ -17,7 +17,6 @@ use crate::gate::reconcile::FLOWS_ASKED_MILLIS;
 use crate::gate::state::Gate;
 use crate::gate::store::AskedFlows;
 
-/// Default period.
 const USUAL_MILLIS: i64 = 60 * 60 * 1_000;
 
 #[derive(Debug, Deserialize)]

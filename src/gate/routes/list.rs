@@ -17,7 +17,6 @@ use crate::gate::store::{Filter, StoreError};
 
 /// Approximate length of a row in JSON, in bytes.
 const ROW: usize = 640;
-/// Maximum number of ids in `ids=`.
 const IDS_MAX: usize = 1_000;
 
 #[derive(Debug, Deserialize)]

@@ -16,7 +16,6 @@ use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
 use crate::gate::state::Gate;
 
-/// Maximum number of audit rows in a reply.
 const PAGE_MAX: u32 = 1_000;
 
 /// `POST .../{id}/settle`. Only for `unknown` actions, and not for the caller's own proposals.

@@ -61,7 +61,6 @@ impl FromRequestParts<Gate> for WithinRate {
     }
 }
 
-/// Checks a proposal and adds the tool's definition.
 fn accept(gate: &Gate, caller: &Caller, mut propose: Propose) -> Result<NewAction, ApiError> {
     let tool = propose.tool_name.clone();
     if tool.trim().is_empty() || tool.contains('\0') || is_longer(&tool, TOOL_MAX) {
@@ -93,6 +92,7 @@ fn accept(gate: &Gate, caller: &Caller, mut propose: Propose) -> Result<NewActio
     let action = propose.action(ActionId::new(Uuid::now_v7().to_string()), input);
     let row = Row {
         batch: batch.map(BatchId::new),
+        brief: definition.brief(&tool, &title, action.input.as_str()),
         title: title.replace('\0', "\u{fffd}").into(),
         risk: raised_risk(&definition.risk, propose.risk.as_deref()),
         effect,

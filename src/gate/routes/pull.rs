@@ -40,7 +40,6 @@ struct Claimed<'a> {
     idempotency_key: &'a str,
     fence: u64,
     lease_until: String,
-    /// The proposal's trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     traceparent: Option<&'a str>,
 }
@@ -75,7 +74,6 @@ pub(crate) async fn claim(
     Ok(Json(claimed).into_response())
 }
 
-/// Defaults to the tool's timeout.
 fn lease(caller: &Caller, seconds: Option<u64>, timeout: Duration) -> Lease {
     let seconds = seconds.unwrap_or(timeout.as_secs()).clamp(1, LEASE_MAX);
     Lease { by: Some(caller.actor()), millis: i64::try_from(seconds * 1_000).unwrap_or(i64::MAX) }
@@ -109,10 +107,8 @@ pub(crate) async fn renew(
 pub(crate) struct Outcome {
     #[serde(deserialize_with = "whole::number")]
     fence: u64,
-    /// The result of a call that ran; any JSON.
     #[serde(default)]
     result: Option<Box<RawValue>>,
-    /// The error of a failed call.
     #[serde(default)]
     error: Option<String>,
     /// The input that ran, if it may differ from the approved one.

@@ -22,7 +22,6 @@ pub(crate) struct Sent<T> {
     pub(super) key: Option<Keyed>,
 }
 
-/// An optional JSON body.
 pub(crate) struct MaybeSent<T> {
     pub(super) body: T,
     pub(super) key: Option<Keyed>,

@@ -24,7 +24,6 @@ use crate::gate::token::{Scope, Token};
 /// Milliseconds since the last use after which a person known through a proxy no longer counts.
 const LATELY: i64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// A list without pages.
 #[derive(Debug, Serialize)]
 pub(super) struct Items<T> {
     pub(super) items: Vec<T>,
@@ -46,7 +45,6 @@ struct ToolBody<'a> {
     approval_ttl_seconds: Option<u64>,
     /// For an action with the tool's own risk.
     approvals: u64,
-    /// The configured schema of the input.
     schema: Option<&'a RawValue>,
     /// The configured preview. `None` if the proposer's is used.
     preview: Option<Value>,

@@ -65,7 +65,7 @@ const fn field(table: Table, column: &'static str, value: fn(Proposed<'_>) -> Va
 }
 
 /// The order of the bound fields is the order in which the record digests them.
-const FIELDS: [Field; 27] = [
+const FIELDS: [Field; 28] = [
     bound_field(Actions, "id", |it| it.action.row.id.as_raw().into()),
     bound_field(Actions, "workspace", |it| text(it.action.row.workspace.as_ref())),
     bound_field(Actions, "batch", |it| it.action.row.batch.as_ref().map(BatchId::as_raw).into()),
@@ -88,6 +88,7 @@ const FIELDS: [Field; 27] = [
     bound_field(Actions, "digest", |it| it.digest.to_string().into()),
     bound_field(Payloads, "before", |it| it.action.before.as_ref().map(RawJson::as_str).into()),
     field(Payloads, "input", |it| it.action.input.as_str().into()),
+    field(Actions, "brief", |it| it.action.row.brief.as_ref().map(RawJson::as_str).into()),
     field(Actions, "size", |it| integer(it.action.input.as_str().len() as u64).into()),
     field(Actions, "status", |it| it.action.row.status.as_raw().into()),
     field(Actions, "revision", |it| integer(it.action.row.revision.0).into()),
@@ -118,7 +119,7 @@ pub(super) fn values(of: Table, proposed: Proposed<'_>) -> impl Iterator<Item = 
 
 /// The columns of a [`Row`] in a list, in the order of a packed one. Named one by one, because the long ones (summary,
 /// reason, error) are not read.
-pub(super) const LIGHT: [&str; 27] = [
+pub(super) const LIGHT: [&str; 28] = [
     "seq",
     "id",
     "workspace",
@@ -130,6 +131,7 @@ pub(super) const LIGHT: [&str; 27] = [
     "agent",
     "tool",
     "title",
+    "brief",
     "risk",
     "effect",
     "size",
@@ -223,6 +225,7 @@ fn bare(row: &dyn Columns) -> Result<Row, StoreError> {
         tool: Untrusted::new(row.lent("tool")?),
         title: Untrusted::new(row.lent("title")?),
         edited: None,
+        brief: row.maybe_lent("brief")?.map(|text| RawJson::scanned(&text)),
         risk: Risk::parse(&row.lent("risk")?),
         effect: row.maybe_lent("effect")?.map(|word| Effect::parse(&word)),
         status: Status::parse(&row.lent("status")?),

@@ -19,7 +19,6 @@ pub(crate) struct Approval {
     pub(crate) policy: Digest,
 }
 
-/// The state of an action after one more approval.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     Enough(Vec<KeptApproval>),

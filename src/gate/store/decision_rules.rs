@@ -21,7 +21,6 @@ pub(crate) fn is_proposer(stored: &Stored, by: &Actor) -> bool {
     is_same_subject(&stored.proposer, &by.subject)
 }
 
-/// Returns the refusal for a settled action, with its status, decider and time.
 pub(crate) fn settled(row: &Row) -> Refused {
     Refused::State {
         status: row.status.clone(),
@@ -132,7 +131,6 @@ pub(crate) fn not_as_approved(stored: &Stored, tools: &Tools) -> Option<&'static
     (!terms).then_some(changed)
 }
 
-/// Checks that this person may settle an `unknown` action.
 pub(crate) fn settle(stored: &Stored, by: &Actor) -> Result<(), Refused> {
     within(stored, by)?;
     if is_proposer(stored, by) {

@@ -56,7 +56,6 @@ pub(crate) struct NewAction {
     pub(crate) action: PendingAction,
     /// Digest of the input. Computed once, before the transaction.
     pub(crate) digest: Digest,
-    /// The token's subject.
     pub(crate) proposer: String,
     pub(crate) supersedes: Option<String>,
     pub(crate) origin: Origin,
@@ -395,8 +394,6 @@ pub(crate) fn is_usual(words: &str) -> bool {
 #[async_trait]
 pub(crate) trait Store: Reads + Writes {
     async fn rows(&self, filter: &Filter, take: &mut TakeRow<'_>) -> Result<PageEnd, StoreError>;
-    /// Compares everything with the audit and with the kept heads. Adds the rows it reads to `read`; audit rows are
-    /// read twice.
     async fn verify_counting(&self, kept: &[AuditHead], read: &AtomicU64) -> Result<Verified, StoreError>;
     #[cfg(test)]
     async fn verify(&self, kept: &[AuditHead]) -> Result<Verified, StoreError> {
@@ -471,9 +468,7 @@ pub(crate) trait Reads: fmt::Debug + Send + Sync {
     async fn claims(&self, workspace: &str) -> Result<Vec<Claim>, StoreError>;
     /// Callbacks of all workspaces, at most `most`: undelivered ones first, then the newest.
     async fn callbacks(&self, most: u32) -> Result<Vec<Callback>, StoreError>;
-    /// When dispatching was paused in this workspace.
     async fn paused(&self, workspace: &str) -> Result<Option<Timestamp>, StoreError>;
-    /// At most `limit` audit rows after a revision.
     async fn audit(&self, workspace: &str, since: u64, limit: u32) -> Result<Vec<AuditRow>, StoreError>;
     async fn audit_heads(&self, workspace: Option<&str>) -> Result<Vec<AuditHead>, StoreError>;
     async fn census(&self, workspace: &str) -> Result<Census, StoreError>;

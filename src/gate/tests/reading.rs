@@ -38,18 +38,19 @@ async fn list_is_newest_first_and_pages_without_gaps() {
 #[tokio::test]
 async fn rows_omit_the_input_and_full_actions_hold_it() {
     let (_folder, gate) = plain().await;
-    let input = r#"{"title":"Hello","body":"x"}"#;
-    gate.propose_with("t", input, r#","preview":{"n": 1.0},"risk":"high","agent":"a","summary":"s""#).await;
+    let long = "x".repeat(300);
+    let input = format!(r#"{{"title":"Hello","body":"{long}"}}"#);
+    gate.propose_with("t", &input, r#","preview":{"n": 1.0},"risk":"high","agent":"a","summary":"s""#).await;
 
     let row = gate.list("&view=row").await;
     let full = gate.list("").await;
 
-    assert!(!row.text.contains("toolInput") && !row.text.contains("body"), "{}", row.text);
+    assert!(!row.text.contains("toolInput") && !row.text.contains(&long), "{}", row.text);
     assert!(full.text.contains(&format!(r#""toolInput":{input},"preview":{{"n": 1.0}}"#)), "{}", full.text);
     for list in [&row, &full] {
         let facts =
             ["title", "risk", "agent", "size", "status"].map(|name| list.at(&format!("/items/0/{name}")));
-        assert_eq!(facts, ["t Hello", "high", "a", "28", "pending"]);
+        assert_eq!(facts, ["t Hello", "high", "a", "327", "pending"]);
         assert_eq!(list.at("/revision"), (BORN + 1).to_string());
     }
 }

@@ -39,7 +39,6 @@ pub struct Board {
     pub alerts: Vec<Alert>,
 }
 
-/// A line of the table of who decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecidedBy<'a> {
     Reviewer(&'a ReviewerLine),

@@ -23,7 +23,6 @@ pub enum Figure {
 pub struct Cell {
     pub text: String,
     pub look: Look,
-    /// An action has waited longer than its target.
     pub is_late: bool,
 }
 

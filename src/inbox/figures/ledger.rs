@@ -10,7 +10,6 @@ use crate::domain::{Flow, Flows, KeptMinute, KeptQueue, Minute, Queue, SourceNam
 /// The longest window, in minutes.
 pub(super) const LONGEST: u32 = 24 * 60;
 
-/// The position of a queue in a [`Ledger`].
 pub(super) type QueueIndex = u16;
 
 pub(super) type ByPlace = HashMap<QueueIndex, u64, RandomState>;

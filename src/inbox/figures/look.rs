@@ -21,7 +21,6 @@ use super::{About, Happening};
 const OVER: usize = 20_000;
 
 impl SourceFigures {
-    /// Takes a list and returns the events in it.
     pub(super) fn listed(
         &mut self,
         rows: &Rows,
@@ -108,7 +107,6 @@ impl SourceFigures {
         self.open.decided(&line.key.id, false, stage);
     }
 
-    /// Takes the outcome of an approved action that is followed from here.
     pub(super) fn followed(&mut self, followed: &Followed, now: Timestamp) -> Vec<Happening> {
         let (id, stage) = (&followed.key.id, Stage::of(&followed.status));
         if stage.outcome().is_nothing() {

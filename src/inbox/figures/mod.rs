@@ -43,7 +43,6 @@ const EVENTS: usize = 500;
 #[derive(Clone, Debug)]
 pub struct Figures {
     targets: Targets,
-    /// Targets of single queues, by the name of their agent or tool.
     queue_targets: QueueTargets,
     /// Whether the board shows who decided.
     reviewers: bool,
@@ -83,7 +82,6 @@ impl Figures {
         }
     }
 
-    /// Takes a list, whole or as changes.
     pub fn listed(&mut self, synced: &Synced, now: Timestamp) {
         let targets = self.targets;
         let Some(source) = self.source(&synced.source) else { return };

@@ -43,7 +43,6 @@ pub(super) struct Reading {
     pub(super) growing_for: u32,
 }
 
-/// Readings of a source and of each known queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Readings {
     pub(super) all: Reading,

@@ -216,7 +216,6 @@ pub fn queue_json(queue: &Queue) -> Value {
     }
 }
 
-/// Returns the word for JSON and tables.
 pub const fn connection(connection: &Connection) -> &'static str {
     match connection {
         Connection::Connecting => "connecting",

@@ -34,7 +34,6 @@ pub struct CurrentEvent {
     pub on: NotifyOn,
     /// `None` for the whole inbox.
     pub source: Option<SourceName>,
-    /// Whether it concerns one queue of the source.
     pub in_queue: bool,
     /// Actions or missions; minutes for `growing` and `source-down`.
     pub count: u64,

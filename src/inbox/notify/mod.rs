@@ -26,7 +26,6 @@ use hook::Hook;
 /// Longest wait at the end of the program for notices in delivery.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// A rule whose receiver is refused.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}, notify rule {number}: {what}")]
 pub struct NotifyError {
@@ -39,7 +38,6 @@ pub struct NotifyError {
 #[derive(Clone, Debug, Default)]
 pub struct Channels {
     by_rule: Arc<BTreeMap<usize, Channel>>,
-    /// The record of failed rules.
     undelivered: Option<Undelivered>,
     telling: TaskTracker,
     ending: CancellationToken,
@@ -47,7 +45,6 @@ pub struct Channels {
 
 #[derive(Debug)]
 struct Channel {
-    /// The rule's name in messages.
     name: String,
     to: To,
 }

@@ -105,8 +105,6 @@ const fn is_away(end: &Result<Reply, HttpError>) -> bool {
     }
 }
 
-/// A request's attempts at all addresses.
-///
 /// Reads and writes with a key continue at the next address; the backend executes a key once. Other writes continue
 /// only while it is certain that nothing was done. Once a write may have arrived, only an answer about the action
 /// itself settles it, not a refusal of the second attempt.
@@ -114,7 +112,6 @@ const fn is_away(end: &Result<Reply, HttpError>) -> bool {
 pub(super) struct Round {
     writes: bool,
     has_key: bool,
-    /// Whether an answer says that nothing was done.
     untouched: fn(&Reply) -> bool,
     may_have_arrived: bool,
     tried: Vec<String>,

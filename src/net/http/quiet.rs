@@ -16,7 +16,6 @@ const LEAST: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(super) struct Quiet(Mutex<Option<(Instant, Reply)>>);
 
-/// The time that a request can wait for a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
     until: Instant,

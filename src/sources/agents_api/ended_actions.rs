@@ -6,14 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::domain::{ActionId, PendingAction};
 use crate::sources::recent::Recent;
 
-/// Maximum number of ended actions to keep.
 const ENDED: usize = 1_000;
 
 #[derive(Debug)]
 pub(super) struct EndedActions {
     /// Pending actions on which the site refused a decision.
     refused: Mutex<HashSet<ActionId>>,
-    /// Actions as our decisions left them.
     ended: Recent<ActionId, PendingAction>,
 }
 

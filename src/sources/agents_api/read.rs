@@ -109,7 +109,6 @@ impl AgentsApi {
         answer::parsed(text, "the reply is no list of agents-api", read).await
     }
 
-    /// Reads actions in full and leaves out unknown ids.
     pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         let mut listed: HashMap<ActionId, Full> = HashMap::new();
         if ids.len() >= LISTS_FROM {
@@ -140,7 +139,6 @@ impl AgentsApi {
         Ok(told.or_else(|| self.known.ended(id).map(Ok)).map(|full| self.permitted(full)))
     }
 
-    /// Asks the site itself for one action.
     pub(super) async fn ask_for(&self, id: &ActionId) -> Result<Option<Full>, SourceError> {
         let input = format!(r#"{{"action_id":{},"include_resolved":true}}"#, json::encode(id.as_raw()));
         let text = site::success(self.site.run(site::GET, &input, READ_LIMIT).await?)?;

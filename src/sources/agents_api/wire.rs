@@ -59,6 +59,7 @@ pub(super) fn action(text: &str, settings: &Settings) -> Result<PendingAction, U
     };
     let title = known.with_preview(title, input.as_str(), fields.raw("preview"));
     let row = Row {
+        brief: known.brief(kind.as_raw(), &title, input.as_str()),
         batch: Some(batch(&kind, session.as_ref())),
         workspace: workspace(&fields),
         run: found(&["/metadata/run_id"]),

@@ -41,6 +41,7 @@ fn row(fields: &Fields<'_>, input: &RawJson) -> Result<Row, &'static str> {
         None => known.title(tool.as_raw(), input.as_str()),
     };
     Ok(Row {
+        brief: known.brief(tool.as_raw(), &title, input.as_str()),
         // It has no batches, so the requests of a run form one. Each is still decided by itself.
         batch: run.as_ref().map(|run| BatchId::new(run.as_raw())),
         run,

@@ -77,7 +77,6 @@ impl Waits {
 }
 
 impl Turn {
-    /// Returns the calls that need a decision or a result.
     pub(super) fn open(&self) -> impl Iterator<Item = &Call> {
         let all = self.waits == Waits::Result;
         self.calls.iter().filter(move |call| self.waits != Waits::Input && (all || call.gated))
@@ -120,12 +119,14 @@ impl Turn {
     pub(super) fn action(&self, call: &Call) -> PendingAction {
         let known = tool::definition(call.name.as_raw());
         let title = known.title(call.name.as_raw(), call.params.as_str());
+        let brief = known.brief(call.name.as_raw(), &title, call.params.as_str());
         let input = match self.waits {
             // The form needs a place for the result.
             Waits::Result => object(&[("call", call.params.as_str()), ("result", "null")]),
             Waits::Approval | Waits::Input => call.params.clone(),
         };
         let mut action = self.sketch(&self.place(Some(call)), call.name.clone(), title.into(), input);
+        action.row.brief = brief;
         action.row.risk.clone_from(&known.risk);
         action.row.effect.clone_from(&known.effect);
         action.summary.clone_from(&call.reason);

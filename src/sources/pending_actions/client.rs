@@ -43,7 +43,6 @@ pub(super) struct PendingActions {
 #[derive(Clone, Debug)]
 pub(super) struct HintsAt {
     pub(super) path: String,
-    /// JSON pointer to the count in a briefing.
     pub(super) count_at: Option<String>,
 }
 
@@ -113,7 +112,6 @@ impl PendingActions {
         *self.claims.lock().unwrap_or_else(PoisonError::into_inner) = claims.filter(|_| self.is_gate());
     }
 
-    /// Returns whether the backend's list holds actions in this status.
     pub(super) fn lists(&self, status: &Status) -> bool {
         status.is_pending() || (self.is_gate() && *status == Status::Unknown)
     }

@@ -162,7 +162,6 @@ impl PendingActions {
         Err(answer::nonsense("its changes do not end"))
     }
 
-    /// Reads actions in full, in any order, and leaves out unknown ids.
     pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         let mut found = self.read_anyhow(ids).await?;
         for one in &mut found {

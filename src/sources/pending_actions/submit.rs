@@ -75,7 +75,6 @@ impl PendingActions {
         send_parts(&parts, 1, |(_, part)| part.iter().map(|sending| sending.item).collect(), send).await
     }
 
-    /// Converts a decision for this backend, or returns why it cannot be sent.
     fn sending<'a>(&self, item: &'a Item) -> Result<Sending<'a>, Outcome> {
         if item.kind().hands_back() {
             return Err(untaken(item));
@@ -177,7 +176,6 @@ impl PendingActions {
         outcomes
     }
 
-    /// Reads what was sent and derives the outcomes.
     async fn attribute(&self, sent: &[&Item], counts: Counts) -> Outcomes {
         let ids: Vec<_> = sent.iter().map(|item| item.id.clone()).collect();
         match self.read(&ids).await {

@@ -135,7 +135,6 @@ pub(super) fn changes(text: &str) -> Option<Changes> {
     })
 }
 
-/// Returns the resource, without its envelope if it has one.
 pub(super) fn unwrapped(text: &str) -> &str {
     let Some(fields) = Fields::of(text).filter(|fields| fields.raw("id").is_none()) else { return text };
     let inner = ["pendingAction", "item", "data", "action"].into_iter().find_map(|name| fields.raw(name));

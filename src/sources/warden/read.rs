@@ -59,7 +59,6 @@ impl Warden {
         Ok(Synced::All { rows, unreadable, revision: None })
     }
 
-    /// Reads steps in full, in any status, and leaves out unknown ones.
     pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         let mut places: Vec<StepId> = ids.iter().filter_map(StepId::of).collect();
         let mut found = Vec::new();

@@ -29,7 +29,6 @@ pub(super) struct WaitingStep {
     /// Changes with every retry.
     pub(super) started: String,
     pub(super) step_id: Untrusted,
-    /// It is the first step of its run.
     pub(super) is_first: bool,
     envelope: Option<Envelope>,
     facts: Option<RawJson>,
@@ -130,7 +129,6 @@ impl WaitingStep {
         Some(format!("{before}{}{after}", data.as_str()))
     }
 
-    /// Returns the facts that tools found, next to the data.
     pub(super) fn facts(&self) -> Option<RawJson> {
         self.facts.clone()
     }
@@ -202,7 +200,6 @@ impl Step {
         &self.id
     }
 
-    /// Returns the template of the agent's prompt.
     pub(super) fn prompt(&self) -> Option<Untrusted> {
         Fields::of(self.raw.as_str())?.text("promptRef")
     }

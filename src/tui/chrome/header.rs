@@ -14,7 +14,8 @@ use crate::text::Shown;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
-use crate::tui::queue::filter;
+use crate::tui::queue::tally::Urgency;
+use crate::tui::queue::{filter, first};
 use crate::tui::snooze;
 
 use super::pen::Pen;
@@ -23,14 +24,23 @@ use super::{pen, theme, words};
 /// Width of `   17:08`.
 const CLOCK: usize = 8;
 
+const GAP: &str = "   ";
 /// Minimum space left of a failing source's state.
 const SPACE: usize = 40;
 
-/// Draws ` placet  67 to decide · 12 critical · 6 missions blocked          gate live   kim   17:08`.
+struct Count {
+    /// The key that goes to its rows, before the first such count.
+    key: String,
+    said: Shown,
+    style: Style,
+    /// Never left out.
+    needed: bool,
+}
+
+/// Draws ` placet  101 to decide   F 1 expiring   5 blocked   8 critical          ● gate   kim   17:08`.
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let mut pen = Pen::new(buf, layout.header, 0).base(theme::RAISED);
     pen.ours(" placet", pen::bold(theme::KEY)).ours("  ", theme::PLAIN);
-    let dot = theme::dot(model.settings.glyphs);
     let (states, good) = several(model);
     // The sources' state takes precedence over counts, and counts over reviewer and time.
     let fits = |state: &&String| good || state.width() + SPACE <= usize::from(layout.header.width);
@@ -38,11 +48,11 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let more =
         if good { CLOCK + if layout.header.width >= 64 { who(model).width() + 3 } else { 0 } } else { 0 };
     let mut first = true;
-    for (said, style, needed) in counts(model, layout) {
-        let gap = if first { "" } else { dot };
-        let room = pen.left().saturating_sub(gap.width() + least);
+    for Count { key, said, style, needed } in counts(model, layout) {
+        let gap = if first { "" } else { GAP };
+        let room = pen.left().saturating_sub(gap.len() + key.len() + least);
         if needed || said.width() + more < room {
-            pen.ours(gap, theme::DIM).shown(&said.cut(room), style);
+            pen.ours(gap, theme::PLAIN).ours(&key, pen::bold(theme::KEY)).shown(&said.cut(room), style);
             first = false;
         }
     }
@@ -71,25 +81,22 @@ fn right(model: &Model, states: &[String], good: bool, pen: &mut Pen<'_>) {
     }
 }
 
-/// Returns the counts, most important first; true for those that are never left out.
-fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
-    let mut said: Vec<(Shown, Style, bool)> = Vec::new();
-    let mut say = |text: String, style, needed| said.push((Shown::ours(text), style, needed));
+/// Returns the counts, most important first.
+fn counts(model: &Model, layout: &Layout) -> Vec<Count> {
+    let mut counts: Vec<Count> = Vec::new();
+    let mut say = |text: String, style, needed| {
+        counts.push(Count { key: String::new(), said: Shown::ours(text), style, needed });
+    };
     let roomy = layout.header.width >= 64;
     let key = |command| model.settings.keymap.key(command);
     if let Some(paused) = paused(model, roomy) {
         say(paused, theme::WARN, true);
     }
-    let stats = &model.list.stats;
     if model.list.sources.iter().any(|source| source.listed) {
         say(words::to_decide(model.undecided()), theme::BOLD, true);
     } else {
         // No source was read, so a zero would be wrong.
         say(words::UNKNOWN_TO_DECIDE.to_owned(), theme::WARN, true);
-    }
-    if stats.unknown > 0 {
-        let look = Look::UNKNOWN;
-        say(format!("{} {}", stats.unknown, look.word), theme::role(look.role), true);
     }
     if let Some(told) = model.list.elsewhere.told() {
         say(told, theme::WARN, true);
@@ -103,33 +110,34 @@ fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
     }
     if let Some((count, filter)) = filter::stands(model) {
         say(format!("{count} ({} clears)", key(Command::Back)), theme::WARN, true);
-        said.push((filter, theme::KEY, true));
-        return said;
+        counts.push(Count { key: String::new(), said: filter, style: theme::KEY, needed: true });
+        return counts;
     }
     if !model.queue.held.is_empty() {
         say(words::new_above(model.queue.held.len()), theme::WARN, true);
     }
-    let [.., high, critical] = stats.risks;
-    if critical > 0 {
-        say(format!("{critical} critical"), theme::BAD, false);
+    let led = Urgency::ALL.into_iter().zip(first::counts(model)).filter(|(_, count)| *count > 0);
+    for (nth, (why, count)) in led.enumerate() {
+        let style = match why {
+            Urgency::Unknown => theme::role(Look::UNKNOWN.role),
+            Urgency::Expiring => theme::LOOK,
+            Urgency::Blocking => theme::PLAIN,
+            Urgency::Critical => theme::BAD,
+        };
+        let key = if nth == 0 { format!("{} ", key(Command::First)) } else { String::new() };
+        let said = Shown::ours(format!("{count} {}", why.word()));
+        counts.push(Count { key, said, style, needed: why == Urgency::Unknown });
     }
-    let (missions, agents) = words::blocked_counts(model);
-    if missions > 0 {
-        say(format!("{} blocked", words::count(missions, "mission")), theme::PLAIN, false);
-    }
-    if high > 0 {
-        say(format!("{high} high"), theme::WARN, false);
-    }
-    if agents > 0 {
-        say(format!("{} blocked", words::count(agents, "agent")), theme::PLAIN, false);
-    }
+    let mut say = |text: String| {
+        counts.push(Count { key: String::new(), said: Shown::ours(text), style: theme::DIM, needed: false });
+    };
     if model.queue.group_by != GroupBy::default() {
-        say(format!("by {}", model.queue.group_by.word()), theme::DIM, false);
+        say(format!("by {}", model.queue.group_by.word()));
     }
     if model.queue.sort_by != SortBy::default() {
-        say(format!("{} first", model.queue.sort_by.first()), theme::DIM, false);
+        say(format!("{} first", model.queue.sort_by.first()));
     }
-    said
+    counts
 }
 
 fn paused(model: &Model, roomy: bool) -> Option<String> {
@@ -172,9 +180,12 @@ fn state(model: &Model) -> (String, bool) {
         ([], [(name, (word, _)), ..]) => {
             let port = model.settings.place.gate.as_ref().and_then(|gate| gate.other_port);
             let port = port.map(words::at_port).unwrap_or_default();
-            (format!("{name} {}{port}", word.to_lowercase()), true)
+            let word = if word == words::LIVE { String::new() } else { format!(" {}", word.to_lowercase()) };
+            (format!("{}{name}{word}{port}", theme::live(model.settings.glyphs, true)), true)
         }
-        ([(name, (word, _))], _) => (format!("{name} {word}"), false),
+        ([(name, (word, _))], _) => {
+            (format!("{}{name} {word}", theme::live(model.settings.glyphs, false)), false)
+        }
         ([], []) => ("NO SOURCE".to_owned(), false),
         (many, _) => (words::some_up(all.len() - many.len(), all.len()), false),
     }
@@ -189,7 +200,8 @@ fn several(model: &Model) -> (Vec<String>, bool) {
         return (vec![word, short], good);
     }
     if good {
-        return (vec![words::all_up(all)], true);
+        let live = theme::live(model.settings.glyphs, true);
+        return (vec![format!("{live}{}", words::all_up(all))], true);
     }
     let bad = model.list.sources.iter().filter(|source| !words::connection(source, model.now).1).count();
     if bad > 1 {

@@ -330,6 +330,7 @@ fn works(model: &Model, marked: &[&Slot], command: Command) -> bool {
                 && model.undecided() > usize::from(here.is_some())
                 && (!queue.is_filtered || queue.after_cursor().take(LOOKED_AT).any(is_undecided))
         }
+        Command::First => model.history.open.is_none() && queue::first::leads_away(model),
         Command::Zoom => model.screen.zoom || model.here().is_some(),
         Command::NextTab => model.here().is_some(),
         Command::Undo => !is_free || model.decide.draft.last().is_some(),

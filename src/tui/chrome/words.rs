@@ -97,6 +97,7 @@ pub(crate) fn risk_in_full(risk: &Risk) -> Shown {
 }
 
 /// The action was rejected, but undoing its earlier steps failed.
+pub(crate) const LIVE: &str = "LIVE";
 pub(crate) const UNDO_FAILED: &str = "undo failed";
 
 /// Returns the state of a source, and true if it can be trusted.
@@ -105,7 +106,7 @@ pub(crate) fn connection(source: &SourceState, now: Timestamp) -> (String, bool)
     let (word, good) = match &source.connection {
         Connection::Live | Connection::Polling if stale => ("STALE".to_owned(), false),
         Connection::Connecting => ("CONNECTING".to_owned(), false),
-        Connection::Live => ("LIVE".to_owned(), true),
+        Connection::Live => (LIVE.to_owned(), true),
         Connection::Polling => ("POLLING".to_owned(), true),
         Connection::Retrying { retry_in, .. } => {
             let left = retry_in.as_millis() as i64 - now.since(source.connection_at);
@@ -130,14 +131,6 @@ pub(crate) fn connection(source: &SourceState, now: Timestamp) -> (String, bool)
         None if good => ("READING".to_owned(), false),
         None => (word, false),
     }
-}
-
-/// Returns the missions and agents with pending actions. For sources that were not read yet, their own counts are used.
-pub(crate) fn blocked_counts(model: &Model) -> (usize, usize) {
-    let unread =
-        model.list.sources.iter().filter(|source| !source.listed).filter_map(|source| source.blocked);
-    let unread = usize::try_from(unread.sum::<u64>()).unwrap_or(usize::MAX);
-    (model.list.stats.missions.saturating_add(unread), model.list.stats.agents)
 }
 
 /// Returns the terminal's title: counts only, because foreign text could fake one.

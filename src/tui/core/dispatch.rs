@@ -47,6 +47,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         }
         Command::NextUndecided => queue::update::next_undecided(model, Direction::Down),
         Command::PreviousUndecided => queue::update::next_undecided(model, Direction::Up),
+        Command::First => queue::first::go(model),
         Command::Mark => queue::update::mark(model),
         Command::Range => queue::update::range(model),
         Command::RangeDown => queue::update::extend(model, Direction::Down),

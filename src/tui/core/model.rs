@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
 
 use crate::contract::tool;
-use crate::domain::{ActionKey, Digest, Edits, Seen, SourceName, Timestamp, Untrusted};
+use crate::domain::{ActionKey, Digest, Edits, RawJson, Seen, SourceName, Timestamp, Untrusted, merge};
 use crate::inbox::Problem;
 use crate::inbox::figures::Figures;
 use crate::inbox::notices::Notices;
@@ -200,6 +200,16 @@ impl Model {
             Some((edits, action)) => tool::edited_title(&action.row, &action.input, edits),
             None => row.title.clone(),
         }
+    }
+
+    /// Returns the short fields of an action, with its edits.
+    pub(crate) fn brief_of<'a>(&'a self, slot: &'a Slot) -> Option<Cow<'a, RawJson>> {
+        let (key, brief) = (&slot.entry.key, slot.entry.row.brief.as_ref()?);
+        let Some((edits, cached)) = self.edits_of(key).zip(self.preview.cached(key)) else {
+            return Some(Cow::Borrowed(brief));
+        };
+        let edited = merge(&cached.action.input, edits).ok()?;
+        Some(Cow::Owned(tool::edited_brief(brief, &edited)))
     }
 
     pub(crate) fn approved_edits(&self, key: &ActionKey) -> Option<&Edits> {

@@ -7,12 +7,13 @@ use crate::domain::{ActionKey, Records, Revision, SourceName, Timestamp, Untrust
 use crate::inbox::{Connection, Problem};
 use crate::tui::core::settings::Settings;
 
+use super::bands::Bands;
 use super::elsewhere::Elsewhere;
 use super::filter_state::Filtering;
 use super::groups::Regrouping;
 use super::incoming::{Arrivals, FrozenUpdates};
 use super::sort::Sorting;
-use super::tally::Stats;
+use super::tally::{Stats, Urgency};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListState {
@@ -26,8 +27,11 @@ pub(crate) struct ListState {
     pub elsewhere: Elsewhere,
     /// Rows that others settled, and when that was noticed.
     pub fading: HashMap<ActionKey, Timestamp>,
+    pub(crate) bands: Bands,
     pub stats: Stats,
     pub stats_at: Timestamp,
+    /// The row that `first` visited last, and why.
+    pub first: Option<(Urgency, ActionKey)>,
     /// A key was pressed: from now on no row above the cursor moves.
     pub touched: bool,
 }

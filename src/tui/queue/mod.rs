@@ -18,10 +18,13 @@
 //! keeps the old one until the next reload. Groups and batches of rows that left are kept until most of them are empty.
 
 pub(crate) mod arrange;
+pub(crate) mod bands;
+pub(crate) mod columns;
 pub(crate) mod counts;
 pub(crate) mod elsewhere;
 pub(crate) mod filter;
 pub(crate) mod filter_state;
+pub(crate) mod first;
 pub(crate) mod groups;
 pub(crate) mod incoming;
 pub(crate) mod list;

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, btree_map};
+use std::ops::Bound;
 
 use foldhash::fast::RandomState;
 
@@ -25,6 +26,33 @@ pub(crate) struct Stats {
     /// Missions that are blocked by a pending action.
     pub missions: usize,
     pub agents: usize,
+    /// Missions, and agents without one, that are blocked.
+    pub waiting: usize,
+}
+
+/// Why a row comes first, most urgent first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Urgency {
+    Unknown,
+    Expiring,
+    /// The first row that a mission, or an agent without one, waits for.
+    Blocking,
+    Critical,
+}
+
+/// What waits for an action: its mission, or else its agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Waiting {
+    source: SourceName,
+    is_mission: bool,
+    name: Untrusted,
+}
+
+impl Waiting {
+    pub(crate) fn of(Entry { key, row }: &Entry) -> Option<Self> {
+        let name = row.mission.as_ref().or(row.agent.as_ref())?.clone();
+        Some(Self { source: key.source.clone(), is_mission: row.mission.is_some(), name })
+    }
 }
 
 impl Stats {
@@ -44,6 +72,7 @@ pub(crate) struct Tally {
     cans: Vec<(Capabilities, usize)>,
     agents: BTreeMap<(SourceName, Untrusted), usize>,
     missions: BTreeMap<(SourceName, Untrusted), usize>,
+    waiting: BTreeMap<Waiting, usize>,
     created: BTreeMap<Timestamp, usize>,
     expiries: BTreeMap<Timestamp, usize>,
 }
@@ -132,7 +161,16 @@ impl Tally {
         if let Some(mission) = &row.mission {
             change(&mut self.missions, (source.clone(), mission.clone()), by);
         }
+        if let Some(waiting) = Waiting::of(entry) {
+            change(&mut self.waiting, waiting, by);
+        }
         self.expires(entry, counts, by);
+    }
+
+    /// Number of pending rows that expire after `now`, at the latest at `until`.
+    pub(crate) fn expiring(&self, now: Timestamp, until: Timestamp) -> usize {
+        let after = (Bound::Excluded(now), Bound::Included(until.max(now.plus_millis(1))));
+        self.expiries.range(after).map(|(_, count)| count).sum()
     }
 
     pub(crate) fn expires(&mut self, entry: &Entry, counts: CountsAs, by: isize) {
@@ -165,6 +203,7 @@ impl Tally {
             next_expiry: self.expiries.keys().next().copied(),
             missions: self.missions.len(),
             agents: self.agents.len(),
+            waiting: self.waiting.len(),
         }
     }
 }

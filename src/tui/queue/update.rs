@@ -13,10 +13,11 @@ use crate::tui::preview::reader;
 use crate::tui::queue::words;
 use crate::tui::{claims, history, preview};
 
+use super::bands::{Band, BandRow, READ};
 use super::counts::StagedByGroup;
 use super::groups::Regrouping;
 use super::incoming::FrozenUpdates;
-use super::slots::{RowId, Settled, Slot, State};
+use super::slots::{GroupId, RowId, Settled, Slot, State};
 use super::sort::Sorting;
 use super::state::{Cursor, Line};
 use super::sync;
@@ -292,6 +293,28 @@ pub(crate) fn keep_in_view(model: &mut Model) {
     model.queue.top = model.queue.top.min(first).max(least).min(last_top);
 }
 
+/// Makes the bands of the groups on screen that have none.
+pub(crate) fn fit_bands(model: &mut Model) {
+    let area = model.layout_in_panes().rows;
+    let placed = model.queue.placed(area.height, model.settings.density);
+    let groups = placed.filter_map(|placed| match placed.line {
+        Line::Header(id) => Some(id),
+        Line::Action(id) => model.queue.slot(id).map(|slot| slot.group),
+    });
+    let groups: Vec<GroupId> = groups.collect();
+    for id in model.list.bands.missing(groups, (model.queue.reloads, area.width)) {
+        let Some(group) = model.queue.group(id) else { continue };
+        let row = |slot| BandRow {
+            slot,
+            is_undecided: slot.counts_as_pending() && model.decide.draft.get(&slot.entry.key).is_none(),
+            is_flagged: !model.flags_of(slot).kind().0.is_empty(),
+        };
+        let rows: Vec<_> = model.queue.rows_of(group).take(READ).map(row).collect();
+        let band = Band::of(&rows, group.rows.len() <= READ, usize::from(area.width));
+        model.list.bands.put(id, band);
+    }
+}
+
 // Sorting, grouping and freezing.
 
 /// Counts the staged decisions per group again if decisions or rows may have changed.
@@ -304,6 +327,7 @@ pub(crate) fn count(model: &mut Model) {
     };
     if model.effects.iter().any(decided) || !model.decide.spread.is_of(&model.queue) {
         model.decide.spread = StagedByGroup::of(&model.queue, &model.decide.draft);
+        model.list.bands.changed();
     }
 }
 

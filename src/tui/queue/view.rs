@@ -6,8 +6,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use crate::contract::tool::Totals;
-use crate::domain::{BatchKey, Look, Status, Together, Untrusted, merge};
+use crate::contract::tool::{self, Cell, Totals, cells};
+use crate::domain::{
+    BatchKey, Decision, Look, StagedCounts, Status, Timestamp, Together, Untrusted, changes, merge,
+};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
@@ -22,13 +24,19 @@ use crate::tui::preview::page::made::Cached;
 use crate::tui::queue::words;
 use crate::tui::snooze;
 
+use super::bands::Band;
+use super::columns;
 use super::groups::{Group, GroupKey};
 use super::places;
 use super::shape::varying;
 use super::slots::{Settled, Slot, State};
 use super::state::Line;
 
-const RISK: usize = 4;
+/// Widest tool name of a single action, and the room that a note takes.
+const TOOL: usize = 22;
+const NOTE: usize = 14;
+/// An age is shown from 10 minutes on.
+const OLD: i64 = 600_000;
 
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if layout.rows.is_empty() {
@@ -69,7 +77,9 @@ fn why(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let read = model.preview.cached(&slot.entry.key);
     let summary = read.and_then(|cached| cached.action.summary.as_ref()).filter(|words| !words.is_empty());
     let mut pen = row.pen(model, buf);
-    pen.ours(&" ".repeat(4 + RISK), theme::PLAIN);
+    pen.ours("  ", theme::PLAIN)
+        .ours(theme::vertical(model.settings.glyphs), theme::GUTTER)
+        .ours(" ", theme::PLAIN);
     match (summary, &slot.entry.row.agent) {
         (Some(words), _) => drop(pen.shown(&text::line(words).boxed(), theme::DIM)),
         (None, Some(agent)) => drop(pen.ours("from ", theme::DIM).shown(&text::name(agent), theme::DIM)),
@@ -88,6 +98,12 @@ struct Row {
 impl Row {
     fn pen<'a>(&self, model: &Model, buf: &'a mut Buffer) -> Pen<'a> {
         pen::row(model, self.area, self.nth, self.here, buf)
+    }
+
+    /// Returns a pen for the band of a group.
+    fn band<'a>(&self, model: &Model, buf: &'a mut Buffer) -> Pen<'a> {
+        let pen = pen::row(model, self.area, self.nth, self.here, buf);
+        if self.here.is_some() || model.settings.low_bandwidth { pen } else { pen.base(theme::RAISED) }
     }
 }
 
@@ -129,31 +145,68 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     let staged = model.decide.spread.of_group(group, &model.decide.tally);
     let undecided = group.open.saturating_sub(staged.total());
     let turn = group.key.batch().is_some() && first.entry.row.can.together != Together::Free;
-    let (mut note, mut style) = match undecided {
+    let is_here = model.queue.group_here().is_some_and(|here| here.id == group.id);
+    let emphasis = if is_here { theme::BOLD } else { theme::PLAIN };
+    let (note, style) = match undecided {
         0 if group.open == 0 => (words::ALL_SETTLED.to_owned(), theme::DIM),
         0 => (words::ALL_DECIDED.to_owned(), theme::GOOD),
         // A turn is decided as a whole.
-        n if turn => (words::turn_decided(group.open - n, group.open), theme::PLAIN),
-        n => (words::left_of(n, group.open), theme::DIM),
+        n if turn => (words::turn_decided(group.open - n, group.open), emphasis),
+        n => (words::left(n), emphasis),
     };
-    let letters = chrome::words::staged(staged);
-    if group.folded && !letters.is_empty() {
-        (note, style) = (format!("{letters}  {note}"), theme::PLAIN);
-    }
-    headed(model, group, row, (&note, style), buf, |pen| name(group, first, pen));
+    let fallback = Band::default();
+    let band = model.list.bands.of(group.id).unwrap_or(&fallback);
+    let mut pen = row.band(model, buf);
+    pen.ours(theme::fold(model.settings.glyphs, group.folded), theme::DIM).ours(" ", theme::PLAIN);
+    pen.before(note.len() + 1, |pen| {
+        name(group, first, emphasis, pen);
+        if group.folded {
+            contents(model, band, staged, pen);
+        } else if let Some(risk) = &band.risk {
+            pen.ours("  ", theme::PLAIN).shown(&chrome::words::risk(risk), theme::risk(risk));
+        }
+        let sum = band.sums.iter().find(|sum| sum.len() + 5 + band.common_width() <= pen.left());
+        let agent = band.agent.as_ref().filter(|_| group.key.batch().is_some());
+        pen.before(sum.map_or(0, |sum| sum.len() + 3), |pen| {
+            if let Some(agent) = agent.map(text::name).filter(|agent| agent.width() + 2 <= pen.left()) {
+                pen.ours("  ", theme::PLAIN).shown(&agent, theme::DIM);
+            }
+            if let Some(age) = age_of(band, model.now).filter(|age| age.len() + 2 <= pen.left()) {
+                pen.ours("  ", theme::PLAIN).ours(&age, theme::DIM);
+            }
+            columns::draw_common(band, pen);
+        });
+        if let Some(sum) = sum {
+            pen.ours(sum, theme::QUIET);
+        }
+    });
+    pen.ours(&note, style);
 }
 
-fn headed(
-    model: &Model,
-    group: &Group,
-    row: &Row,
-    (note, style): (&str, Style),
-    buf: &mut Buffer,
-    name: impl FnOnce(&mut Pen<'_>),
-) {
-    let mut pen = row.pen(model, buf);
-    pen.ours(theme::fold(model.settings.glyphs, group.folded), theme::DIM).ours(" ", theme::PLAIN);
-    pen.before(note.len() + 2, name).ours(" ", theme::PLAIN).ours(note, style);
+/// Returns the age of all rows of a band, if they have one and it is worth a word.
+fn age_of(band: &Band, now: Timestamp) -> Option<String> {
+    let (first, last) = band.proposed?;
+    let [age, other] = [first, last].map(|at| chrome::words::row_age(at, now));
+    (now.since(last) >= OLD && age == other).then_some(age)
+}
+
+/// Draws `HIGH 40  CRIT 1  ! 1  ✓2 ✗1`: what a folded group contains.
+fn contents(model: &Model, band: &Band, staged: StagedCounts, pen: &mut Pen<'_>) {
+    for (risk, count) in &band.risks {
+        pen.ours("  ", theme::PLAIN).shown(&chrome::words::risk(risk), theme::risk(risk));
+        if band.risks.len() > 1 {
+            pen.ours(&format!(" {count}"), theme::DIM);
+        }
+    }
+    if band.flagged > 0 {
+        pen.ours("  ! ", theme::LOOK).ours(&band.flagged.to_string(), theme::PLAIN);
+    }
+    let staged = staged.each().filter(|(_, n)| *n > 0);
+    for (nth, (kind, n)) in staged.enumerate() {
+        let mark = Mark::Decided(kind);
+        pen.ours(if nth == 0 { "  " } else { " " }, theme::PLAIN);
+        pen.ours(mark.glyph(model.settings.glyphs), mark.style()).ours(&n.to_string(), theme::PLAIN);
+    }
 }
 
 fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
@@ -167,9 +220,12 @@ fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
         0 => (words::WAS_UNKNOWN.to_owned(), theme::GOOD),
         _ => (lost_words(model, group, wide), theme::role(Look::UNKNOWN.role)),
     };
-    headed(model, group, row, (&note, style), buf, |pen| {
+    let mut pen = row.band(model, buf);
+    pen.ours(theme::fold(model.settings.glyphs, group.folded), theme::DIM).ours(" ", theme::PLAIN);
+    pen.before(note.len() + 1, |pen| {
         pen.ours(&name, theme::role(Look::UNKNOWN.role));
     });
+    pen.ours(&note, style);
 }
 
 /// Returns `outcome unknown: t resolves these; next check at 14:22:07`.
@@ -187,63 +243,127 @@ fn lost_words(model: &Model, group: &Group, wide: bool) -> String {
     }
 }
 
-/// Draws an action's row: mark, risk, title, flag, age.
+/// Draws an action's row: mark, the tool of a single action, columns, note.
 fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
-    let key = &slot.entry.key;
+    let glyphs = model.settings.glyphs;
     let mut pen = row.pen(model, buf);
     let marked = row.marked || slot.marked;
     let mark = mark(model, slot);
-    let glyph = mark.map_or(" ", |mark| mark.glyph(model.settings.glyphs));
-    let cells = [
-        (if marked { "+" } else { " " }, pen::bold(theme::KEY)),
-        (glyph, mark.map_or(theme::PLAIN, Mark::style)),
-    ];
-    // A single action is indented like a header, because it does not belong to the group above.
-    let single = model.queue.group_of(slot).is_some_and(Group::is_single);
-    for (text, style) in if single { [cells[1], cells[0]] } else { cells } {
-        pen.ours(text, style);
+    pen.ours(mark.map_or(" ", |mark| mark.glyph(glyphs)), mark.map_or(theme::PLAIN, Mark::style));
+    pen.ours(if marked { "+" } else { " " }, pen::bold(theme::KEY));
+    let group = model.queue.group_of(slot);
+    // A single action has no band that names its tool.
+    let alone = slot.is_lost() || group.is_none_or(Group::is_single);
+    if alone {
+        pen.shown(&text::identifier(&slot.entry.row.tool).cut(TOOL), theme::PLAIN).ours(" ", theme::PLAIN);
     }
-    pen.ours(" ", theme::PLAIN);
-    let risk = &slot.entry.row.risk;
-    let risk_style = if matches!(slot.state, State::Settled(_)) { theme::DIM } else { theme::risk(risk) };
-    pen.column(&chrome::words::risk(risk), RISK, risk_style).ours(" ", theme::PLAIN);
-    if let State::Settled(settled) = &slot.state {
-        return outcome(model, settled, slot, pen);
-    }
-    let (when, when_style) = when(model, slot);
-    let flag = flag(model, slot, pen.left());
-    // A single action has no header that names its tool.
-    let alone = slot.is_lost() || single;
-    let tool = text::identifier(&slot.entry.row.tool).cut(if alone && pen.left() >= 64 { 22 } else { 0 });
-    let people = approvals(model, slot, pen.left());
-    let gap = |width: usize| if width == 0 { 0 } else { width + 2 };
-    let claimed = claimed(model, slot, pen.left());
-    let end =
-        when.len() + 2 + gap(flag.len()) + gap(tool.width()) + gap(people.width()) + gap(claimed.width());
-    pen.before(end, |pen| {
-        if slot.is_pending() && model.has_changed(key) {
-            pen.ours("(changed) ", theme::WARN);
+    pen.ours(theme::vertical(glyphs), theme::GUTTER).ours(" ", theme::PLAIN);
+    let fallback = Band::default();
+    let band = group.and_then(|group| model.list.bands.of(group.id)).unwrap_or(&fallback);
+    let settled = matches!(slot.state, State::Settled(_));
+    let style = match mark {
+        _ if settled => theme::DIM,
+        Some(Mark::Unread) => theme::PLAIN,
+        _ => theme::QUIET,
+    };
+    let note = note(model, slot, if alone { &fallback } else { band }, pen.left());
+    let width = note.iter().map(|(text, _)| text.width()).sum::<usize>();
+    pen.before(width + 1 + usize::from(width > 0), |pen| {
+        let leads = row.here.is_some();
+        let is_edited = slot.entry.row.edited.is_some();
+        let brief = model.brief_of(slot).filter(|_| slot.counts_as_pending() || !is_edited);
+        let reserved = NOTE.saturating_sub(width);
+        let drawn = brief.is_some_and(|brief| columns::draw(band, &brief, (style, leads), reserved, pen));
+        if !drawn {
+            let style = if leads { pen::bold(style) } else { style };
+            pen.shown(&text::line(&model.title_of(slot)).boxed(), style);
         }
-        if model.edit.drafted.contains_key(key) && model.decide.draft.get(key).is_none() {
-            pen.ours("(edited) ", theme::KEY);
-        }
-        let style = if mark == Some(Mark::Unread) { theme::BOLD } else { theme::PLAIN };
-        pen.shown(&text::line(&model.title_of(slot)).boxed(), style);
     });
-    pen.ours(" ", theme::PLAIN);
-    if tool.width() > 0 {
-        pen.ours(" ", theme::PLAIN).shown(&tool, theme::DIM).ours(" ", theme::PLAIN);
+    if width > 0 {
+        pen.ours(" ", theme::PLAIN);
     }
-    if people.width() > 0 {
-        pen.ours(" ", theme::PLAIN).shown(&people, theme::KEY).ours(" ", theme::PLAIN);
+    for (text, style) in &note {
+        pen.shown(text, *style);
     }
-    if claimed.width() > 0 {
-        pen.ours(" ", theme::PLAIN).shown(&claimed, theme::KEY).ours(" ", theme::PLAIN);
+}
+
+/// Returns what placet says of a row, at its right end: the first thing that applies.
+fn note(model: &Model, slot: &Slot, band: &Band, room: usize) -> pen::Parts {
+    if let State::Settled(settled) = &slot.state {
+        return outcome(model, settled, slot, room);
     }
-    if !flag.is_empty() {
-        pen.ours(" ", theme::PLAIN).ours(&flag, theme::WARN).ours(" ", theme::PLAIN);
+    let (key, row) = (&slot.entry.key, &slot.entry.row);
+    let mut parts = Vec::new();
+    if band.risk.as_ref() != Some(&row.risk) {
+        parts.push((chrome::words::risk(&row.risk), theme::risk(&row.risk)));
     }
-    pen.ours(&when, when_style);
+    let flag = if slot.counts_as_pending() { model.flags_of(slot).kind().0 } else { "" };
+    let same = model.queue.same_as(slot, model.now).filter(|_| flag.is_empty());
+    let sign = match same {
+        _ if !flag.is_empty() => Some("!"),
+        Some(_) => Some(theme::unusual(model.settings.glyphs)),
+        None => None,
+    };
+    let staged = model.decide.draft.get(key);
+    let soon = chrome::words::expires(row.expires_at, model.now).filter(|_| slot.is_pending());
+    let own = || match &staged?.decision {
+        Decision::Reject { reason: Some(reason) } => {
+            Some((text::line(&reason.as_str().into()).in_column().cut(NOTE), theme::BAD))
+        }
+        decision if decision.kind().approves() && staged?.digest.is_none() => {
+            Some((Shown::ours(words::APPROVED_UNREAD), theme::LOOK))
+        }
+        _ => None,
+    };
+    let nonempty = |shown: Shown| Some((shown, theme::KEY)).filter(|(shown, _)| shown.width() > 0);
+    let said = if let Some(soon) = soon {
+        Some((Shown::ours(soon), theme::WARN))
+    } else if slot.is_lost() {
+        Some((Shown::ours(Look::UNKNOWN.badge), theme::role(Look::UNKNOWN.role)))
+    } else if !flag.is_empty() {
+        Some((Shown::ours(flag), theme::LOOK))
+    } else if slot.is_pending() && model.has_changed(key) {
+        Some((Shown::ours(words::CHANGED), theme::LOOK))
+    } else {
+        let same = || same.map(|same| (Shown::ours(same.short()), theme::LOOK));
+        let age = || {
+            let is_old = model.now.since(row.created_at) >= OLD && age_of(band, model.now).is_none();
+            is_old.then(|| (Shown::ours(chrome::words::row_age(row.created_at, model.now)), theme::DIM))
+        };
+        let claimed = || nonempty(claimed(model, slot, room));
+        nonempty(approvals(model, slot, room))
+            .or_else(|| was(model, slot))
+            .or_else(own)
+            .or_else(same)
+            .or_else(claimed)
+            .or_else(age)
+    };
+    let sign = sign.map(|sign| (Shown::ours(sign), theme::LOOK));
+    parts.extend(sign.into_iter().chain(said));
+    let gaps = (1..parts.len()).rev();
+    for nth in gaps {
+        parts.insert(nth, (Shown::ours(" "), theme::PLAIN));
+    }
+    parts
+}
+
+/// Returns `was 129.90` for an edited value in a column, or `priority 2 → 1`.
+fn was(model: &Model, slot: &Slot) -> Option<(Shown, Style)> {
+    let key = &slot.entry.key;
+    // A title shows the edit itself.
+    let brief = slot.entry.row.brief.as_ref()?;
+    let (edits, cached) = model.edits_of(key).zip(model.preview.cached(key)).filter(|_| slot.is_pending())?;
+    let changes = changes(&cached.action.input, edits);
+    let [change] = changes.as_slice() else {
+        return (!changes.is_empty()).then(|| (Shown::ours(words::edited(changes.len())), theme::KEY));
+    };
+    let is_it = |cell: &Cell| cell.key == change.key && cell.key == change.path;
+    let old = cells(brief).into_iter().find(is_it);
+    let told = match old {
+        Some(cell) => Shown::ours(words::WAS).followed_by(text::line(&cell.text.into()).in_column()),
+        None => text::line(&tool::told(change, NOTE).into()).boxed(),
+    };
+    Some((told.cut(NOTE * 2), theme::KEY))
 }
 
 /// Returns the approvals given and needed, and by whom.
@@ -262,15 +382,6 @@ fn approvals(model: &Model, slot: &Slot, room: usize) -> Shown {
     shown
 }
 
-fn when(model: &Model, slot: &Slot) -> (String, Style) {
-    let soon = chrome::words::expires(slot.entry.row.expires_at, model.now).filter(|_| slot.is_pending());
-    match soon {
-        Some(soon) => (soon, theme::WARN),
-        None if slot.is_lost() => (Look::UNKNOWN.badge.to_owned(), theme::role(Look::UNKNOWN.role)),
-        None => (chrome::words::row_age(slot.entry.row.created_at, model.now), theme::DIM),
-    }
-}
-
 fn claimed(model: &Model, slot: &Slot, room: usize) -> Shown {
     if let Some(snoozed) = snooze::view::of_row(model, slot) {
         return Shown::ours(snoozed);
@@ -280,23 +391,6 @@ fn claimed(model: &Model, slot: &Slot, room: usize) -> Shown {
     let named = model.claims.named(&slot.entry.key, of, model.now, room).filter(|_| slot.counts_as_pending());
     let Some((who, since)) = named else { return Shown::default() };
     who.followed_by(Shown::ours(format!("{}{since}", theme::dot(model.settings.glyphs))))
-}
-
-/// Returns the flag of a suspicious action; contains no foreign text.
-fn flag(model: &Model, slot: &Slot, room: usize) -> String {
-    if !slot.counts_as_pending() {
-        return String::new();
-    }
-    let (short, long) = model.flags_of(slot).kind();
-    match short {
-        "" => match model.queue.same_as(slot, model.now) {
-            Some(_) if room < 56 => "! same".to_owned(),
-            Some(same) => format!("! {}", same.short()),
-            None => String::new(),
-        },
-        _ if room < 56 => format!("! {short}"),
-        _ => format!("! {long}"),
-    }
 }
 
 /// Returns the row's mark. A settled row shows its outcome instead.
@@ -311,7 +405,7 @@ fn mark(model: &Model, slot: &Slot) -> Option<Mark> {
     }
 }
 
-fn outcome(model: &Model, settled: &Settled, slot: &Slot, mut pen: Pen<'_>) {
+fn outcome(model: &Model, settled: &Settled, slot: &Slot, room: usize) -> pen::Parts {
     let by = settled.by.as_ref().filter(|_| !settled.ours);
     let status = match (&settled.status, &settled.error) {
         (Some(Status::Rejected), Some(_)) => Shown::ours(chrome::words::UNDO_FAILED),
@@ -320,16 +414,13 @@ fn outcome(model: &Model, settled: &Settled, slot: &Slot, mut pen: Pen<'_>) {
         (None, _) => Shown::ours("settled"),
     };
     let (before, after) = text::by_whom(settled.status.as_ref());
-    let by =
-        by.map(|by| model.people.called(&slot.entry.key.source, by, if pen.left() < 80 { 16 } else { 24 }));
-    let width = status.width() + by.as_ref().map_or(0, |by| by.width() + before.len() + after.len());
+    let by = by.map(|by| model.people.called(&slot.entry.key.source, by, if room < 80 { 16 } else { 24 }));
     let style = if settled.error.is_some() { theme::BAD } else { theme::DIM };
-    let room = pen.left().saturating_sub(width + 2);
-    pen.column(&text::line(&model.title_of(slot)), room, theme::DIM).ours(" ", theme::PLAIN);
-    pen.shown(&status, style);
+    let mut parts = vec![(status, style)];
     if let Some(by) = by {
-        pen.ours(before, theme::DIM).shown(&by, theme::DIM).ours(after, theme::DIM);
+        parts.push((Shown::ours(before).followed_by(by).followed_by(Shown::ours(after)), theme::DIM));
     }
+    parts
 }
 
 // Groups other than batches: the name in the header, and the content in the preview.
@@ -342,28 +433,25 @@ fn column(width: u16, columns: usize) -> usize {
     (usize::from(width).saturating_sub(4) / columns.max(1)).saturating_sub(1).max(COLUMN)
 }
 
-pub(crate) fn name(group: &Group, first: &Slot, pen: &mut Pen<'_>) {
+pub(crate) fn name(group: &Group, first: &Slot, style: Style, pen: &mut Pen<'_>) {
     let row = &first.entry.row;
     let mut named = |word: &str, id: Option<&Untrusted>| {
         match id {
-            Some(id) => pen.ours(&format!("{word} "), theme::DIM).shown(&text::name(id), theme::BOLD),
-            None => pen.ours(&format!("no {word}"), theme::BOLD),
+            Some(id) => pen.ours(&format!("{word} "), theme::DIM).shown(&text::name(id), style),
+            None => pen.ours(&format!("no {word}"), style),
         };
         pen.ours("  ", theme::PLAIN).ours(&batches(group), theme::DIM);
     };
     match &group.key {
         GroupKey::Batch(_) | GroupKey::ToResolve => {
-            pen.shown(&text::identifier(&row.tool), theme::BOLD);
-            if let Some(who) = row.agent.as_ref().or(row.mission.as_ref()) {
-                pen.ours("  ", theme::PLAIN).shown(&text::name(who), theme::DIM);
-            }
+            pen.shown(&text::identifier(&row.tool), style);
         }
         GroupKey::Mission(_, id) => named("mission", id.as_ref()),
         GroupKey::Checkpoint(_, id) => named("checkpoint", id.as_ref()),
         GroupKey::Agent(_, id) => named("agent", id.as_ref()),
         GroupKey::Source(source) => named("source", Some(&source.as_str().into())),
         GroupKey::Shape(shape) => {
-            pen.shown(&text::line(&shape.title), theme::BOLD);
+            pen.shown(&text::line(&shape.title), style);
             pen.ours("  ", theme::PLAIN).shown(&text::identifier(&shape.tool), theme::DIM);
         }
     }
@@ -375,7 +463,7 @@ fn batches(group: &Group) -> String {
 
 pub(crate) fn draw_group(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let Some(first) = model.queue.rows_of(group).next() else { return };
-    name(group, first, &mut Pen::new(buf, area, 0));
+    name(group, first, theme::BOLD, &mut Pen::new(buf, area, 0));
     let staged = model.decide.spread.of_group(group, &model.decide.tally).total();
     let undecided = group.open.saturating_sub(staged);
     let line = words::group_counts(group.open, undecided, staged, &batches(group));

@@ -39,6 +39,13 @@ pub(crate) const ELSEWHERE: &str = "elsewhere";
 pub(crate) const WAS_UNKNOWN: &str = "outcome was unknown";
 pub(crate) const ALL_SETTLED: &str = "all settled";
 pub(crate) const ALL_DECIDED: &str = "all decided";
+pub(crate) const CHANGED: &str = "changed";
+pub(crate) const APPROVED_UNREAD: &str = "approved unread";
+pub(crate) const EXPIRING: &str = "expiring";
+pub(crate) const BLOCKED: &str = "blocked";
+pub(crate) const CRITICAL: &str = "critical";
+pub(crate) const NOTHING_URGENT: &str = "Nothing unknown, expiring, blocked or critical";
+pub(crate) const WAS: &str = "was ";
 pub(crate) const WHAT_VARIES: &str = "    differences between the titles";
 
 sentences! {
@@ -74,7 +81,11 @@ sentences! {
     range_of(rows: &str) => "range of {rows}";
     marked_pending(marked: usize, all: usize, totals: &str, hidden: &str) => "{marked} of {all} marked still pending{totals}{hidden}";
     turn_decided(decided: usize, all: usize) => "turn, {decided} of {all} decided";
-    left_of(left: usize, all: usize) => "{left} of {all} left";
+    left(left: usize) => "{left} left";
+    nth_of(reason: &str, nth: usize, all: usize, hidden: &str) => "{reason}, {nth} of {all}{hidden}";
+    more_hidden(hidden: usize) => "; the filter hides {hidden}";
+    all_hidden(hidden: usize) => "The filter hides {hidden} urgent rows";
+    edited(fields: usize) => "{fields} edited";
     resolves(key: &str) => "outcome unknown: {key} resolves these";
     resolves_at(key: &str, at: &str) => "outcome unknown: {key} resolves these; next check at {at}";
     resolves_at_short(key: &str, at: &str) => "unknown: {key} resolves, next check {at}";

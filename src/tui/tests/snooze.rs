@@ -42,7 +42,7 @@ fn snoozed_action_is_hidden_and_counted_until_its_time() {
     snooze(&mut desk, "1h");
     assert_eq!(shown(&desk), "2 3 4");
     assert_eq!(desk.here(), "2");
-    assert!(desk.header().contains("3 to decide · 1 snoozed"), "{}", desk.header());
+    assert!(desk.header().contains("3 to decide   1 snoozed"), "{}", desk.header());
     assert!(desk.status_line().contains("1 action snoozed until"), "{}", desk.status_line());
     assert_eq!(saved(&mut desk), ["1 until +1"]);
     desk.wait(HOUR - 30_000);

@@ -231,7 +231,6 @@ impl Fence {
             || self.fits(&lexical(&path).to_string_lossy())
     }
 
-    /// Expands a name to an absolute path.
     fn located(&self, name: &str, folder: &Path) -> PathBuf {
         let path = |uri: &str| {
             percent_decode_str(uri.split('?').next().unwrap_or(uri)).decode_utf8_lossy().into_owned()

@@ -21,7 +21,6 @@ pub(super) struct Change<'a> {
     pub(super) reason: Option<&'a str>,
     /// This step settles the action: its time and `by` are stored on the row.
     pub(super) settles: bool,
-    /// Digests of the approved input and terms. This step's revision becomes the decision's.
     pub(super) approved: Option<(Digest, Digest)>,
     pub(super) approvers: Option<Approvers<'a>>,
     /// End of the lease and its holder, for a run under a new fence.

@@ -90,7 +90,6 @@ fn given_details(
     }))
 }
 
-/// Takes back one's own approval while more people must approve.
 pub(super) async fn take_back(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<Stored, StoreError> {
     lock(tx, &by.workspace).await?;
     let stored = load(tx, id).await?;
@@ -138,7 +137,6 @@ pub(super) async fn open(
     Ok(open)
 }
 
-/// Withdraws an approval. Returns true if that was possible.
 async fn withdraw(
     tx: &mut dyn Tx,
     stored: &Stored,

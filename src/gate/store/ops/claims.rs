@@ -60,7 +60,6 @@ async fn is_here(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<(), StoreError
     }
 }
 
-/// Returns why this person cannot claim it.
 async fn unfit(tx: &mut dyn Tx, id: &str, by: &Actor) -> Result<Refused, StoreError> {
     let Some(stored) = tx.load(id).await? else { return Ok(Refused::Missing) };
     let row = stored.action.row;

@@ -12,7 +12,6 @@ use crate::gate::store::{
     Actor, Keyed, NewAction, Recorded, Refused, StoreError, action_fields, decision_rules,
 };
 
-/// Records the proposal, unless its call or its key was recorded before.
 pub(super) async fn record(
     tx: &mut dyn Tx,
     action: &NewAction,

@@ -20,8 +20,6 @@ const EARLIER: &str = "an earlier run was lost";
 /// Pause after a lost run, multiplied by the attempts so far.
 const PAUSE_MILLIS: i64 = 2_000;
 
-/// Leases an approved action under a new fence.
-///
 /// Expiry is not checked: only pending actions expire.
 pub(super) async fn dispatch(
     tx: &mut dyn Tx,

@@ -58,7 +58,6 @@ pub(crate) trait Tx: Send {
     async fn due(&mut self, workspace: &str, due: &Due) -> Result<Vec<Swept>, StoreError>;
 
     async fn has_group(&mut self, workspace: &str, group: &Group) -> Result<bool, StoreError>;
-    /// Whether it exists in any workspace.
     async fn has_group_elsewhere(&mut self, group: &Group) -> Result<bool, StoreError>;
     async fn foreign_among(&mut self, workspace: &str, ids: &[&str]) -> Result<Option<String>, StoreError>;
 
@@ -68,7 +67,6 @@ pub(crate) trait Tx: Send {
 
     async fn reply(&mut self, by: &Actor, key: &str) -> Result<Option<KeptReply>, StoreError>;
     async fn put_reply(&mut self, by: &Actor, key: &Keyed, answer: Answer<'_>) -> Result<(), StoreError>;
-    /// The action or the tombstone of this call.
     async fn recorded_call(&mut self, action: &NewAction) -> Result<Option<RecordedCall>, StoreError>;
     async fn forget_replies(&mut self, replies: Timestamp, tombstones: Timestamp) -> Result<u64, StoreError>;
     async fn forget_flows(&mut self, before: Timestamp) -> Result<u64, StoreError>;

@@ -24,7 +24,6 @@ const QUESTIONS: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
 
 /// An acknowledged commit is on disk, even if the server is configured to acknowledge earlier.
 pub(in crate::gate::store) const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
-/// [`DURABLE`] for one transaction.
 const DURABLE_ONCE: &str =
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 

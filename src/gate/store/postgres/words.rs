@@ -85,7 +85,6 @@ pub(in crate::gate::store) fn usual(error: &sqlx::Error) -> Option<&'static str>
     }
 }
 
-/// Returns true if this is one of the sentences above.
 pub(in crate::gate::store) fn is_usual(words: &str) -> bool {
     const OTHERS: [&str; 12] = [
         AWAY, STRANGE, SILENT, BUSY, POOLER, NO_PASSAGE, NO_TLS, NOT_AGREED, UNTRUSTED, OTHER_NAME, OUTDATED,

@@ -53,7 +53,6 @@ fn push_unclaimed<S: Sql>(query: &mut Statement, tools: &Which, before: Timestam
     which::push::<S>(query, tools);
 }
 
-/// Counts approvals that have waited for more than three quarters of their lifetime.
 pub(in crate::gate::store) async fn lapsing<S: Sql>(
     conn: &mut S,
     counts: &Counts,

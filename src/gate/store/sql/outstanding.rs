@@ -146,7 +146,6 @@ pub(super) fn narrow(query: &mut Statement, counts: &Counts) {
     }
 }
 
-/// Returns checkpoints with pending actions, oldest first, with at most 500 batches in all.
 pub(in crate::gate::store) async fn checkpoints<S: Sql>(
     conn: &mut S,
     workspace: &str,

@@ -13,6 +13,10 @@ use crate::domain::{DecisionKind, Look, Risk, Role};
 
 pub(crate) const PLAIN: Style = Style::new();
 pub(crate) const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
+/// Foreign text of a read row, and where no definition leads with it.
+pub(crate) const QUIET: Style = Style::new().fg(Color::White);
+/// The line before what agents, executors and backends wrote.
+pub(crate) const GUTTER: Style = Style::new().fg(Color::LightCyan);
 pub(crate) const DIM: Style = Style::new().add_modifier(Modifier::DIM);
 /// The row under the cursor. `palette` decides how it is shown.
 pub(crate) const SELECTED: Style = Style::new().bg(Color::DarkGray);
@@ -21,6 +25,8 @@ pub(crate) const RAISED: Style = Style::new().bg(Color::Gray);
 pub(crate) const GOOD: Style = Style::new().fg(Color::Green);
 pub(crate) const BAD: Style = Style::new().fg(Color::Red);
 pub(crate) const WARN: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
+/// A warning, or something unusual, that is no heading.
+pub(crate) const LOOK: Style = Style::new().fg(Color::Yellow);
 pub(crate) const KEY: Style = Style::new().fg(Color::Cyan);
 /// Hues of source texts: keys, headings, comments; and numbers, literals, strings. Never used for placet's own text,
 /// and only foreground, so that an agent's text cannot look emphasized.
@@ -74,7 +80,7 @@ impl Mark {
     pub(crate) const fn glyph(self, glyphs: Glyphs) -> &'static str {
         let (unicode, ascii) = match self {
             Self::Unread => ("•", "*"),
-            Self::Read => ("·", "."),
+            Self::Read => (" ", " "),
             Self::Decided(DecisionKind::Approve) => ("✓", "A"),
             Self::Decided(DecisionKind::ApproveWithEdits) => ("✎", "E"),
             Self::Decided(DecisionKind::Reject) => ("✗", "X"),
@@ -87,11 +93,10 @@ impl Mark {
 
     pub(crate) const fn style(self) -> Style {
         match self {
-            Self::Unread => BOLD,
-            Self::Read => DIM,
+            Self::Unread | Self::Sending => KEY,
+            Self::Read => PLAIN,
             Self::Decided(kind) => decision(kind),
             Self::Unknown => role(Look::UNKNOWN.role),
-            Self::Sending => KEY,
         }
     }
 }
@@ -106,6 +111,15 @@ pub(crate) const fn fold(glyphs: Glyphs, folded: bool) -> &'static str {
 
 pub(crate) const fn filled(glyphs: Glyphs) -> &'static str {
     of(glyphs, "━", "#")
+}
+
+pub(crate) const fn unusual(glyphs: Glyphs) -> &'static str {
+    of(glyphs, "▲", "^")
+}
+
+/// The dot before a source: filled if it is live.
+pub(crate) const fn live(glyphs: Glyphs, is_live: bool) -> &'static str {
+    if is_live { of(glyphs, "● ", "@ ") } else { of(glyphs, "○ ", "o ") }
 }
 
 pub(crate) const fn dot(glyphs: Glyphs) -> &'static str {

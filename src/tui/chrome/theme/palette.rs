@@ -20,6 +20,7 @@ const COLOUR_BLIND_LIGHT: &str = include_str!("../../../../assets/themes/colour-
 const READABLE: f64 = 4.5;
 /// Share of the text's colour in raised and selected lines on the terminal's own background.
 const RAISED_PART: f64 = 0.05;
+const QUIET_PART: f64 = 0.85;
 const SELECTED_PART: f64 = 0.12;
 
 #[derive(Debug, thiserror::Error)]
@@ -46,8 +47,14 @@ pub(crate) enum Theme {
 pub(crate) struct Palette {
     background: Rgb,
     selected: Rgb,
+    /// Header, bands and trusted lines; `None` is a tint of text on the background.
+    raised: Option<Rgb>,
     text: Rgb,
+    /// Read rows, and foreign text that does not lead; `None` is a tint of text on the background.
+    quiet: Option<Rgb>,
     dim: Rgb,
+    /// The line before foreign text; `None` is the colour of keys.
+    gutter: Option<Rgb>,
     good: Rgb,
     bad: Rgb,
     warn: Rgb,
@@ -138,16 +145,20 @@ impl Palette {
 
     fn on(&self, background: Rgb) -> Self {
         let selected = background.mixed(self.text, SELECTED_PART);
-        Self { background, selected, keeps_background: true, ..self.clone() }
+        Self { background, selected, raised: None, keeps_background: true, ..self.clone() }
     }
 
     fn raised(&self) -> Rgb {
-        self.background.mixed(self.text, RAISED_PART)
+        self.raised.unwrap_or_else(|| self.background.mixed(self.text, RAISED_PART))
+    }
+
+    fn quiet(&self) -> Rgb {
+        self.quiet.unwrap_or_else(|| self.background.mixed(self.text, QUIET_PART))
     }
 
     /// Returns true if every text is readable on every background at this depth.
     fn is_readable(&self, depth: Depth) -> bool {
-        let texts = [self.text, self.dim, self.good, self.bad, self.warn, self.key, self.token];
+        let texts = [self.text, self.quiet(), self.dim, self.good, self.bad, self.warn, self.key, self.token];
         let hues = [self.name, self.value].into_iter().flatten();
         texts.into_iter().chain(hues).all(|text| self.can_show(text, depth))
     }
@@ -176,8 +187,11 @@ fn few_colours(cell: &mut Cell, colours: bool) {
         cell.fg = Color::Reset;
         cell.modifier |= Modifier::REVERSED;
     }
+    if cell.fg == Color::LightCyan {
+        cell.fg = Color::Cyan;
+    }
     // The second hue of source texts: blue is unreadable on many terminals, and no other name is free.
-    if !colours || cell.fg == Color::Blue {
+    if !colours || matches!(cell.fg, Color::Blue | Color::White) {
         cell.fg = Color::Reset;
     }
     if !colours || matches!(cell.bg, Color::DarkGray | Color::Gray) {
@@ -192,7 +206,9 @@ struct Roles {
     raised: Color,
     selected: Color,
     text: Color,
+    quiet: Color,
     dim: Color,
+    gutter: Color,
     good: Color,
     bad: Color,
     warn: Color,
@@ -215,7 +231,9 @@ impl Roles {
             raised: colour(palette.raised()),
             selected: colour(palette.selected),
             text: colour(palette.text),
+            quiet: colour(palette.quiet()),
             dim: colour(palette.dim),
+            gutter: colour(palette.gutter.unwrap_or(palette.key)),
             good: colour(palette.good),
             bad: colour(palette.bad),
             warn: colour(palette.warn),
@@ -246,7 +264,9 @@ impl Roles {
             Color::Green | Color::LightGreen => Some(self.good),
             Color::Red | Color::LightRed => Some(self.bad),
             Color::Yellow | Color::LightYellow => Some(self.warn),
-            Color::Cyan | Color::LightCyan => Some(self.key),
+            Color::White => Some(self.quiet),
+            Color::LightCyan => Some(self.gutter),
+            Color::Cyan => Some(self.key),
             Color::LightBlue => Some(self.name),
             Color::Blue => Some(self.value),
             Color::Magenta | Color::LightMagenta => Some(self.token),
@@ -356,6 +376,9 @@ mod tests {
         Palette {
             background: near(palette.background),
             selected: near(palette.selected),
+            raised: palette.raised.map(near),
+            quiet: palette.quiet.map(near),
+            gutter: palette.gutter.map(near),
             text: near(palette.text),
             dim: near(palette.dim),
             good: near(palette.good),
@@ -408,15 +431,15 @@ mod tests {
     fn names_become_the_colours_of_the_theme() {
         let full = Theme::load(&ThemeChoice::Dark, Depth::Full).unwrap();
         let indexed = Theme::load(&ThemeChoice::Dark, Depth::Indexed).unwrap();
-        let ground = Color::Rgb(0x16, 0x18, 0x1d);
+        let ground = Color::Rgb(0x14, 0x16, 0x1b);
 
-        assert_eq!(painted(&full, theme::GOOD).fg, Some(Color::Rgb(0x85, 0xd6, 0x94)));
+        assert_eq!(painted(&full, theme::GOOD).fg, Some(Color::Rgb(0x7f, 0xd3, 0x91)));
         assert_eq!(painted(&full, theme::PLAIN).bg, Some(ground));
-        assert_eq!(painted(&full, theme::DIM).fg, Some(Color::Rgb(0xa3, 0xab, 0xb8)));
+        assert_eq!(painted(&full, theme::DIM).fg, Some(Color::Rgb(0x9a, 0xa3, 0xb2)));
         assert!(!painted(&full, theme::DIM).add_modifier.contains(Modifier::DIM));
         assert!(matches!(painted(&indexed, theme::GOOD).fg, Some(Color::Indexed(16..))));
         let selected = painted(&full, theme::SELECTED);
-        assert_eq!(selected.bg, Some(Color::Rgb(0x2d, 0x33, 0x40)));
+        assert_eq!(selected.bg, Some(Color::Rgb(0x2b, 0x34, 0x44)));
         assert!(!selected.add_modifier.contains(Modifier::REVERSED));
     }
 
@@ -510,7 +533,7 @@ mod tests {
 
     #[test]
     fn theme_error_names_the_line() {
-        let broken = DARK.replace("#16181d", "blue");
+        let broken = DARK.replace("#14161b", "blue");
         let error = Palette::parse(&broken, Path::new("mine.toml")).unwrap_err().to_string();
         assert!(
             error.contains("mine.toml") && error.contains("line 2") && error.contains("#rrggbb"),

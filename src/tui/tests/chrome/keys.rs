@@ -40,7 +40,7 @@ g then
   w   the watch view: every queue's figures, live; nothing is decided there
 Esc leaves
 ");
-    insta::assert_snapshot!(desk.row(8), @"▌ · low  Issue number 8                                                    52 m");
+    insta::assert_snapshot!(desk.row(8), @"▌  │ Issue number 8                                                        52 m");
     desk.press("g");
     assert_ne!(desk.here(), before);
     insta::assert_snapshot!(desk.preview(), @"
@@ -243,7 +243,7 @@ fn palette_runs_a_command_where_it_was_opened() {
       > undo                 u              undo the last staging step, or recall a held submission
         approve              a              approve; again to undo
         exclude              x              exclude (reject); again to undo
-    3 of 131   Enter runs   Tab completes   Esc closes
+    3 of 132   Enter runs   Tab completes   Esc closes
     ");
     desk.press("<Enter>");
     assert_eq!(desk.staged(), "");
@@ -280,7 +280,7 @@ fn unavailable_command_says_so() {
       : landed
       > landed               e              (not here) settling: it ran (executed)
         not-landed           f              (not here) settling: it did not run (failed)
-    2 of 131   Enter runs   Tab completes   Esc closes
+    2 of 132   Enter runs   Tab completes   Esc closes
     ");
     desk.press("<Enter>");
     assert_eq!(desk.message(), "landed does nothing here");
@@ -515,7 +515,7 @@ fn screens_name_the_bound_keys() {
     desk.press("<F9>:");
     say(&desk, "the palette", &["F4 runs   F3 completes   F9 closes"]);
     desk.press("<F9>?");
-    insta::assert_snapshot!(desk.sheet_line(27), @"1-25 of 172   Down F7 scroll   F9 closes");
+    insta::assert_snapshot!(desk.sheet_line(27), @"1-25 of 173   Down F7 scroll   F9 closes");
     desk.press("<F9><Tab>/x");
     say(&desk, "a search", &["F4 keeps   F9 ends"]);
     desk.press("<F9><F9>'");

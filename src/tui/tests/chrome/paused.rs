@@ -50,19 +50,19 @@ fn header_says_paused_until_the_gate_resumes() {
         said.push(desk.header());
     }
     insta::assert_snapshot!(said.join("\n"), @"
-placet  PAUSED since 13:22 · 3 to decide          gate live   kim@acme   14:22
-placet  PAUSED since Nov 20 14:22 · 3 to decide   gate live   kim@acme   14:22
-placet  3 to decide · 1 agent blocked             gate live   kim@acme   14:22
-placet  PAUSED since 13:22 · 3 to decide · 1 agent blocked            gate live   kim@acme   14:22
-placet  PAUSED since Nov 20 14:22 · 3 to decide · 1 agent blocked     gate live   kim@acme   14:22
-placet  3 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
-placet  PAUSED since 13:22 · 3 to decide · 1 agent blocked                                                                        gate live   kim@acme   14:22
-placet  PAUSED since Nov 20 14:22 · 3 to decide · 1 agent blocked                                                                 gate live   kim@acme   14:22
-placet  3 to decide · 1 agent blocked                                                                                             gate live   kim@acme   14:22
-");
+    placet  PAUSED since 13:22   3 to decide             ● gate   kim@acme   14:22
+    placet  PAUSED since Nov 20 14:22   3 to decide      ● gate   kim@acme   14:22
+    placet  3 to decide   F 1 blocked                    ● gate   kim@acme   14:22
+    placet  PAUSED since 13:22   3 to decide   F 1 blocked                   ● gate   kim@acme   14:22
+    placet  PAUSED since Nov 20 14:22   3 to decide   F 1 blocked            ● gate   kim@acme   14:22
+    placet  3 to decide   F 1 blocked                                        ● gate   kim@acme   14:22
+    placet  PAUSED since 13:22   3 to decide   F 1 blocked                                                                               ● gate   kim@acme   14:22
+    placet  PAUSED since Nov 20 14:22   3 to decide   F 1 blocked                                                                        ● gate   kim@acme   14:22
+    placet  3 to decide   F 1 blocked                                                                                                    ● gate   kim@acme   14:22
+    ");
     let mut desk = Desk::new(50, 20, few(3));
     briefed(&mut desk, Some(NOW));
-    insta::assert_snapshot!(desk.header(), @" placet  PAUSED · 3 to decide   gate live   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  PAUSED   3 to decide      ● gate   14:22");
 }
 
 #[test]
@@ -116,8 +116,8 @@ fn header_names_a_port_that_is_not_the_configured_one() {
         said.push(desk.header());
     }
     insta::assert_snapshot!(said.join("\n"), @"
-    placet  3 to decide                    gate live, port 7879   kim@acme   14:22
-    placet  3 to decide         gate live, port 7879
-    placet  3 to de…  gate live, port 7879
+    placet  3 to decide   F 1 blocked         ● gate, port 7879   kim@acme   14:22
+    placet  3 to decide    ● gate, port 7879   14:22
+    placet  3 to decide  ● gate, port 7879
     ");
 }

@@ -31,13 +31,13 @@ fn knows_elsewhere(desk: &mut Desk, subject: &str) {
 #[test]
 fn configured_name_overrides_token_name_and_login() {
     let mut desk = desk(80);
-    insta::assert_snapshot!(desk.header(), @" placet  3 to decide · 1 agent blocked               gate live   kmaier   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  3 to decide   F 1 blocked                      ● gate   kmaier   14:22");
 
     tells(&mut desk, "kim");
-    insta::assert_snapshot!(desk.header(), @" placet  3 to decide · 1 agent blocked                  gate live   kim   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  3 to decide   F 1 blocked                         ● gate   kim   14:22");
 
     desk.model.settings.place.reviewer = "Kim Maier".to_owned();
-    insta::assert_snapshot!(desk.header(), @" placet  3 to decide · 1 agent blocked            gate live   Kim Maier   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  3 to decide   F 1 blocked                   ● gate   Kim Maier   14:22");
 }
 
 #[test]
@@ -50,10 +50,10 @@ fn long_name_does_not_hide_the_counts() {
         said.push(desk.header());
     }
     insta::assert_snapshot!(said.join("\n"), @"
-placet  2 to decide                   gate live   k⟦U+202E⟧k⟦U+202E⟧k…   14:22
-placet  2 to decide · 1 agent blocked                     gate live   k⟦U+202E⟧k⟦U+202E⟧k…   14:22
-placet  2 to decide · 1 agent blocked                                                                                 gate live   k⟦U+202E⟧k⟦U+202E⟧k…   14:22
-");
+    placet  2 to decide   F 1 blocked        ● gate   k⟦U+202E⟧k⟦U+202E⟧k…   14:22
+    placet  2 to decide   F 1 blocked                            ● gate   k⟦U+202E⟧k⟦U+202E⟧k…   14:22
+    placet  2 to decide   F 1 blocked                                                                                        ● gate   k⟦U+202E⟧k⟦U+202E⟧k…   14:22
+    ");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn names_differing_by_source_show_in_header_and_review() {
     let mut desk = desk(100);
     tells(&mut desk, "kim");
     knows_elsewhere(&mut desk, "k.maier");
-    insta::assert_snapshot!(desk.header(), @" placet  3 to decide · 1 agent blocked           1 of 2 sources up, woo CONNECTING   kim +1   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  3 to decide   F 1 blocked             1 of 2 sources up, ○ woo CONNECTING   kim +1   14:22");
 
     desk.press("as");
     assert!(desk.screen().contains("gate, as kim"), "{}", desk.screen());

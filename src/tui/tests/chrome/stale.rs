@@ -44,18 +44,18 @@ fn g30_every_source_state_fits_80_columns() {
     }
 
     insta::assert_snapshot!(said.join("\n"), @"
-    placet  3 to decide · 1 agent blocked             gate live   kim@acme   14:22
-    placet  3 to decide · 1 agent blocked       gate STALE, data 100 s old   14:24
-    placet  3 to decide · 1 agent blocked          gate polling   kim@acme   14:22
-    placet  3 to decide · 1 agent blocked       gate STALE, data 100 s old   14:24
-    placet  3 to decide · 1 agent blocked  gate RETRY in 7 s, data 5 s old   14:22
-    placet  3 to decide · 1 agent blocked    gate RETRYING, data 100 s old   14:24
-    placet  3 to decide · 1 agent blocked       gate REFUSED, data 5 s old   14:22
-    placet  3 to decide · 1 agent blocked     gate REFUSED, data 100 s old   14:24
-    placet  3 to decide · 1 agent blocked       gate STOPPED, data 5 s old   14:22
-    placet  3 to decide · 1 agent blocked     gate STOPPED, data 100 s old   14:24
-    placet  3 to decide · 1 agent blocked    gate CONNECTING, data 5 s old   14:22
-    placet  3 to decide · 1 agent blocked  gate CONNECTING, data 100 s old   14:24
+    placet  3 to decide   F 1 blocked                    ● gate   kim@acme   14:22
+    placet  3 to decide   F 1 blocked         ○ gate STALE, data 100 s old   14:24
+    placet  3 to decide   F 1 blocked            ● gate polling   kim@acme   14:22
+    placet  3 to decide   F 1 blocked         ○ gate STALE, data 100 s old   14:24
+    placet  3 to decide   F 1 blocked    ○ gate RETRY in 7 s, data 5 s old   14:22
+    placet  3 to decide   F 1 blocked      ○ gate RETRYING, data 100 s old   14:24
+    placet  3 to decide   F 1 blocked         ○ gate REFUSED, data 5 s old   14:22
+    placet  3 to decide   F 1 blocked       ○ gate REFUSED, data 100 s old   14:24
+    placet  3 to decide   F 1 blocked         ○ gate STOPPED, data 5 s old   14:22
+    placet  3 to decide   F 1 blocked       ○ gate STOPPED, data 100 s old   14:24
+    placet  3 to decide   F 1 blocked      ○ gate CONNECTING, data 5 s old   14:22
+    placet  3 to decide   F 1 blocked    ○ gate CONNECTING, data 100 s old   14:24
     ");
 }
 
@@ -64,11 +64,11 @@ fn g30_silent_source_is_stale_exactly_at_its_limit() {
     let mut desk = Desk::new(100, 30, few(1));
 
     // The limit here is 40 s.
-    insta::assert_snapshot!(passes(&mut desk, 39), @" placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:23");
-    insta::assert_snapshot!(passes(&mut desk, 1), @" placet  1 to decide · 1 agent blocked                 gate STALE, data 40 s old   kim@acme   14:23");
-    insta::assert_snapshot!(passes(&mut desk, 3_600), @" placet  1 to decide · 1 agent blocked                  gate STALE, data 1 h old   kim@acme   15:23");
+    insta::assert_snapshot!(passes(&mut desk, 39), @" placet  1 to decide   F 1 blocked                                        ● gate   kim@acme   14:23");
+    insta::assert_snapshot!(passes(&mut desk, 1), @" placet  1 to decide   F 1 blocked                   ○ gate STALE, data 40 s old   kim@acme   14:23");
+    insta::assert_snapshot!(passes(&mut desk, 3_600), @" placet  1 to decide   F 1 blocked                    ○ gate STALE, data 1 h old   kim@acme   15:23");
     hears(&mut desk, EventKind::Tick);
-    insta::assert_snapshot!(head(&mut desk), @" placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   15:23");
+    insta::assert_snapshot!(head(&mut desk), @" placet  1 to decide   F 1 blocked                                        ● gate   kim@acme   15:23");
 }
 
 #[test]
@@ -80,9 +80,9 @@ fn g30_first_tick_after_sleep_shows_stale() {
     desk.say(What::Tick);
 
     assert!(desk.model.screen.dirty, "it must be drawn");
-    insta::assert_snapshot!(head(&mut desk), @" placet  1 to decide · 1 agent blocked                  gate STALE, data 8 h old   kim@acme   22:22");
+    insta::assert_snapshot!(head(&mut desk), @" placet  1 to decide   F 1 blocked                    ○ gate STALE, data 8 h old   kim@acme   22:22");
     becomes(&mut desk, Connection::Connecting);
-    insta::assert_snapshot!(head(&mut desk), @" placet  1 to decide · 1 agent blocked             gate CONNECTING, data 8 h old   kim@acme   22:22");
+    insta::assert_snapshot!(head(&mut desk), @" placet  1 to decide   F 1 blocked               ○ gate CONNECTING, data 8 h old   kim@acme   22:22");
 }
 
 #[test]
@@ -91,26 +91,26 @@ fn polled_source_is_stale_after_three_intervals() {
     desk.model.list.sources[0].poll = Duration::from_mins(1);
     becomes(&mut desk, Connection::Polling);
 
-    insta::assert_snapshot!(passes(&mut desk, 179), @" placet  1 to decide · 1 agent blocked                              gate polling   kim@acme   14:25");
-    insta::assert_snapshot!(passes(&mut desk, 1), @" placet  1 to decide · 1 agent blocked                  gate STALE, data 3 m old   kim@acme   14:25");
+    insta::assert_snapshot!(passes(&mut desk, 179), @" placet  1 to decide   F 1 blocked                                ● gate polling   kim@acme   14:25");
+    insta::assert_snapshot!(passes(&mut desk, 1), @" placet  1 to decide   F 1 blocked                    ○ gate STALE, data 3 m old   kim@acme   14:25");
 }
 
 #[test]
 fn heartbeat_does_not_refresh_the_age_of_missing_data() {
     let mut desk = Desk::new(100, 30, few(1));
     hears(&mut desk, EventKind::Changed);
-    insta::assert_snapshot!(passes(&mut desk, 39), @" placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:23");
+    insta::assert_snapshot!(passes(&mut desk, 39), @" placet  1 to decide   F 1 blocked                                        ● gate   kim@acme   14:23");
 
     hears(&mut desk, EventKind::Tick);
     hears(&mut desk, EventKind::Briefing(Briefing { revision: Some(Revision(9)), ..Briefing::default() }));
 
-    insta::assert_snapshot!(passes(&mut desk, 1), @" placet  1 to decide · 1 agent blocked                 gate STALE, data 40 s old   kim@acme   14:23");
+    insta::assert_snapshot!(passes(&mut desk, 1), @" placet  1 to decide   F 1 blocked                   ○ gate STALE, data 40 s old   kim@acme   14:23");
     let problem = Problem { source: Some(source()), what: "gave no usable answer".to_owned(), why: None };
     desk.say(What::Synced(source(), Err(problem)));
     hears(&mut desk, EventKind::Tick);
-    insta::assert_snapshot!(head(&mut desk), @" placet  1 to decide · 1 agent blocked                 gate STALE, data 40 s old   kim@acme   14:23");
+    insta::assert_snapshot!(head(&mut desk), @" placet  1 to decide   F 1 blocked                   ○ gate STALE, data 40 s old   kim@acme   14:23");
     desk.changes(Vec::new());
-    insta::assert_snapshot!(head(&mut desk), @" placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:23");
+    insta::assert_snapshot!(head(&mut desk), @" placet  1 to decide   F 1 blocked                                        ● gate   kim@acme   14:23");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn joint_calls_are_decided_singly_and_sent_together() {
     let mut desk = Desk::with(100, 30, few(3), ALL);
     desk.press("a");
     assert_eq!(desk.staged(), "1A");
-    insta::assert_snapshot!(desk.row(0), @" ▾ create_linear_issue  support    turn, 1 of 3 decided");
+    insta::assert_snapshot!(desk.row(0), @" ▾ create_linear_issue  low        turn, 1 of 3 decided");
 
     desk.press("S");
     insta::assert_snapshot!(refusal(&desk.model), @"its source takes the decisions on a turn only all together, and 2 of this turn are undecided: decide all of it, or leave all of it");

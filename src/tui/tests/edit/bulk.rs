@@ -223,11 +223,11 @@ fn undo_of_a_bulk_edit_leaves_no_draft() {
 
     desk.press("u");
     insta::assert_snapshot!(desk.list(), @"
- ▾ create_linear_issue  support             3 of 3 left
-▌ · low  Issue number 1                            59 m
-  • low  Issue number 2                            58 m
-  • low  Issue number 3                            57 m
-");
+     ▾ create_linear_issue  low  support             3 left
+    ▌  │ Issue number 1                                59 m
+     • │ Issue number 2                                58 m
+     • │ Issue number 3                                57 m
+    ");
     desk.press("a");
     assert!(desk.staged().ends_with('A'), "{}", desk.staged());
 }

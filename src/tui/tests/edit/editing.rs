@@ -49,7 +49,7 @@ fn closing_keeps_a_draft_and_stages_nothing() {
     desk.press("<Esc>");
 
     assert_eq!(desk.staged(), "");
-    insta::assert_snapshot!(desk.row(1), @"▌ · low  (edited) Issue number 1 → Issue number 1Z 59 m");
+    insta::assert_snapshot!(desk.row(1), @"▌  │ Issue number 1 → Issue number 1Z              59 m");
     assert!(desk.saved.iter().any(|write| matches!(write, Write::EditText { text: Some(_), .. })));
     desk.press("a");
     assert_eq!(edits(&desk).unwrap(), r#"{"title":"Issue number 1Z"}"#);

@@ -102,7 +102,7 @@ fn first_approvers_edit_is_in_title_and_page() {
     let at = Timestamp::default();
     pending.approvals = vec![Approval { by: "kim".into(), at, effective, edits: Some(edits) }];
     pending.row.approvals = Some(Approvals { needed: 2, by: vec!["kim".into()] }.into());
-    let mut desk = Desk::new(200, 45, vec![pending]);
+    let mut desk = Desk::new(280, 45, vec![pending]);
     rest(&mut desk);
 
     assert!(desk.list().contains(EDITED), "{}", desk.list());

@@ -10,7 +10,7 @@ use super::views::{MINUTE, asks, knows, looking, over, page, rest, row};
 #[test]
 fn failed_list_on_a_narrow_screen() {
     insta::assert_snapshot!(looking(80, 24).without_tabs(), @"
-     placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
+     placet  5 to decide   F 3 blocked   1 critical       ● gate   kim@acme   14:22
      Failed   as of 14:22                                                row 1 of 3
     ▌ Refund 120 EUR to alice  card expired                    lee              3 m
       Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gateway       kim@acme         1 h
@@ -40,7 +40,7 @@ fn failed_list_on_a_narrow_screen() {
 #[test]
 fn failed_list_in_two_panes() {
     insta::assert_snapshot!(looking(100, 30).without_tabs(), @"
-     placet  5 to decide · 1 critical · 2 high · 3 agents blocked          gate live   kim@acme   14:22
+     placet  5 to decide   F 3 blocked   1 critical                           ● gate   kim@acme   14:22
      Failed   as of 14:22                        row 1 of 3 │ refund_payment · HIGH
     ▌ Refund 120 EUR to alice  card expired             3 m │
       Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Ga…    1 h │ Refund 120 EUR to alice
@@ -76,7 +76,7 @@ fn failed_list_in_two_panes() {
 #[test]
 fn failed_list_in_three_panes() {
     insta::assert_snapshot!(looking(160, 45).without_tabs(), @"
-    placet  5 to decide · 1 critical · 2 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
+    placet  5 to decide   F 3 blocked   1 critical                                                                                       ● gate   kim@acme   14:22
     All                    8 │ Failed   as of 14:22                                          row 1 of 3 │ refund_payment · HIGH
                              │▌ Refund 120 EUR to alice  card expired              lee              3 m │
     Agents                   │  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gateway kim@acme         1 h │ Refund 120 EUR to alice
@@ -140,7 +140,7 @@ fn mixed_states_are_named() {
     desk.press("Vxj");
 
     insta::assert_snapshot!(desk.without_tabs(), @"
-     placet  2 to decide · 1 agent blocked             gate live   kim@acme   14:22
+     placet  2 to decide   F 1 blocked                    ● gate   kim@acme   14:22
      Expired, withdrawn, superseded   as of 14:22                        row 2 of 3
      ! gate gave no usable answer: no route ⟦BEL⟧
      ! 2 actions cannot be read
@@ -194,7 +194,7 @@ fn own_decisions_come_from_the_journal_with_current_states() {
 
     assert_eq!(asks(&desk)[0].1, PageRequest::Decided { skip: 0 });
     insta::assert_snapshot!(desk.without_tabs(), @"
-     placet  2 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
+     placet  2 to decide   F 1 blocked                                        ● gate   kim@acme   14:22
      Decided by me   as of 14:22                 row 1 of 3 │ refund_payment · HIGH
     ▌ ✎ HIGH Refund 9 EUR to eve          executed    13:52 │
       ✗ HIGH Refund 8 EUR to eve          skipped     13:52 │ Refund 9 EUR to eve

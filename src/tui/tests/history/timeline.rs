@@ -104,7 +104,7 @@ fn timeline_shows_time_person_and_reason() {
     desk.press("k");
 
     insta::assert_snapshot!(desk.without_tabs(), @"
-    placet  0 to decide                                                   gate live   kim@acme   14:22
+    placet  0 to decide                                                      ● gate   kim@acme   14:22
     refund_payment · HIGH
     Refund 120 EUR to alice
     │ created      2026-11-21 13:42:31 UTC  by billing
@@ -151,7 +151,7 @@ fn source_without_a_timeline_shows_known_facts() {
     desk.press("k");
 
     insta::assert_snapshot!(desk.without_tabs(), @"
-    placet  0 to decide                               gate live   kim@acme   14:22
+    placet  0 to decide                                  ● gate   kim@acme   14:22
     refund_payment · HIGH
     Refund 120 EUR to alice
       This source keeps no timeline. placet knows this:

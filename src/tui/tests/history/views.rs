@@ -252,11 +252,11 @@ fn blocked_missions_and_agents_are_counted_once() {
     }
     actions[3].row.agent = Some("sales".into());
     let mut desk = Desk::new(100, 30, actions.clone());
-    insta::assert_snapshot!(desk.header(), @" placet  4 to decide · 3 missions blocked · 2 agents blocked           gate live   kim@acme   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  4 to decide   F 3 blocked                                        ● gate   kim@acme   14:22");
 
     desk.press("j");
     desk.changes(vec![decided(actions.remove(3), Status::Rejected, "lee")]);
-    insta::assert_snapshot!(desk.header(), @" placet  3 to decide · 2 missions blocked · 1 agent blocked            gate live   kim@acme   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  3 to decide   F 2 blocked                                        ● gate   kim@acme   14:22");
 }
 
 #[test]
@@ -266,9 +266,9 @@ fn blocked_missions_come_from_the_source_before_the_list() {
 
     desk.say(What::Source(Event { source: source(), kind: EventKind::Briefing(briefing) }));
 
-    insta::assert_snapshot!(desk.header(), @" placet  ? to decide · 7 missions blocked                        gate CONNECTING   kim@acme   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  ? to decide   F 7 blocked                             ○ gate CONNECTING   kim@acme   14:22");
     desk.lists(few(1));
-    insta::assert_snapshot!(desk.header(), @" placet  1 to decide · 1 agent blocked                           gate CONNECTING   kim@acme   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  1 to decide   F 1 blocked                             ○ gate CONNECTING   kim@acme   14:22");
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn filter_of_a_settled_list_reads_pages_until_a_match() {
 
     desk.press("/by:kim status:rejected<Enter>");
     rest(&mut desk);
-    insta::assert_snapshot!(desk.header(), @" placet  5 to decide · 1 of 4 shown (Esc clears) · by:kim status:rejected         gate live   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  5 to decide   1 of 4 shown (Esc clears)   by:kim status:rejected            ● gate   14:22");
     insta::assert_snapshot!(desk.list(), @"
  Decided by anyone   as of 14:22             row 1 of 1
 ▌ Close LIN-4  duplicate     rejected   kim         9 m

@@ -16,8 +16,8 @@ use crate::tui::tests::hostile::{Case, own};
 
 /// The two hues of the dark theme, and the colours they replace.
 const HUES: [Color; 2] = [Color::Rgb(0x98, 0xae, 0xff), Color::Rgb(0xff, 0xa6, 0xc9)];
-const TEXT: Color = Color::Rgb(0xe6, 0xe8, 0xec);
-const TOKEN: Color = Color::Rgb(0xdc, 0xb4, 0xf4);
+const TEXT: Color = Color::Rgb(0xe8, 0xea, 0xee);
+const TOKEN: Color = Color::Rgb(0xd6, 0xae, 0xf2);
 
 fn desk(tool: &str, input: &str, (width, height): (u16, u16), keys: &str) -> Desk {
     let mut desk = Desk::new(width, height, vec![action(&format!("1 {tool} a high 9"), "Do it", input)]);

@@ -210,7 +210,7 @@ Enter lists them
 
     desk.press("<Enter>");
     insta::assert_snapshot!(desk.without_tabs(), @"
-    placet  3 to decide · 2 missions blocked · 1 agent blocked                      gate live   kim@acme   14:22
+    placet  3 to decide   F 2 blocked                                                  ● gate   kim@acme   14:22
     add_comment · low · no description for this tool
     Say thanks
     │ id          pa-1
@@ -284,9 +284,9 @@ fn enter_in_context_goes_to_another_action_of_the_mission() {
     let mut desk = desk_in_context(None, "Say thanks");
     desk.press("<Enter>");
     insta::assert_snapshot!(desk.list(), @"
-▌·  low  Say thanks                                     40 m
- •  low  Tag it                                         39 m
-");
+    ▌  add_comment │ Say thanks                         low 40 m
+     • add_tag │ Tag it                                 low 39 m
+    ");
 
     let mut alone = Desk::new(100, 30, vec![refund()]);
     alone.press("]]]z<Enter>");

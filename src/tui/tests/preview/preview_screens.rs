@@ -28,10 +28,10 @@ fn to_decide(width: u16, height: u16) -> Desk {
 #[test]
 fn recommendations_side_by_side_on_a_large_screen() {
     insta::assert_snapshot!(to_decide(160, 45).screen(), @r#"
-    placet  3 to decide · 1 critical · 1 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
-    All                    3 │▌•  low  Save 2 recommendations                  save_recommendations 9 m │ save_recommendations · low
-                             │ •  HIGH Mail to mei@example.com                           send_email 8 m │ saves recommendations in the workspace
-    Agents                   │ •  CRIT Refund 4980.00 EUR                            refund_payment 7 m │ Save 2 recommendations
+    placet  3 to decide   F 3 blocked   1 critical                                                                                       ● gate   kim@acme   14:22
+    All                    3 │▌• save_recommendations │ Save 2 recommendations                      low │ save_recommendations · low
+                             │ • send_email │ Mail to mei@example.com                              HIGH │ saves recommendations in the workspace
+    Agents                   │ • refund_payment │ Refund 4980.00 EUR                               CRIT │ Save 2 recommendations
     billing                1 │                                                                          │ │ recommendations
     crm                    1 │                                                                          │     #  title                  Impact       Effort  Weeks
     roadmap                1 │                                                                          │ │   1  Streamline onboardin…  0.82 (82 %)  small   2
@@ -72,7 +72,7 @@ fn recommendations_side_by_side_on_a_large_screen() {
                              │                                                                          │
                              │                                                                          │ [Rendered] Diff  Raw  Context  History  unread   1-21/21
 
-    a approve  x exclude  e edit  Space mark  / filter  n next  ] tabs  z zoom                                                                          ? all keys
+    a approve  x exclude  e edit  Space mark  / filter  n next  F first  ] tabs                                                                         ? all keys
     "#);
 }
 
@@ -82,10 +82,10 @@ fn a_refund_beside_the_list() {
     desk.press("nn");
 
     insta::assert_snapshot!(desk.screen(), @"
-     placet  3 to decide · 1 critical · 1 high · 3 agents blocked          gate live   kim@acme   14:22
-     ·  low  Save 2 recommendations                     9 m │ refund_payment · CRITICAL
-     ·  HIGH Mail to mei@example.com                    8 m │ sends money · cannot be undone
-    ▌•  CRIT Refund 4980.00 EUR                ! hidden 7 m │ Refund 4980.00 EUR
+     placet  3 to decide   F 3 blocked   1 critical                           ● gate   kim@acme   14:22
+       save_recommendations │ Save 2 recommendations    low │ refund_payment · CRITICAL
+       send_email │ Mail to mei@example.com            HIGH │ sends money · cannot be undone
+    ▌• refund_payment │ Refund 4980.00 EUR    CRIT ! hidden │ Refund 4980.00 EUR
                                                             │   ! hidden characters: 1, shown as ⟦…⟧
                                                             │   ! look twice: bidi
                                                             │
@@ -120,10 +120,10 @@ fn a_mail_below_the_list_and_in_full() {
     let mut desk = to_decide(80, 24);
     desk.press("n");
     insta::assert_snapshot!(desk.screen(), @"
-     placet  3 to decide · 1 critical · 1 high         gate live   kim@acme   14:22
-     ·  low  Save 2 recommendations                        save_recommendations 9 m
-    ▌•  HIGH Mail to mei@example.com                                 send_email 8 m
-     •  CRIT Refund 4980.00 EUR             refund_payment  ! hidden characters 7 m
+     placet  3 to decide   F 3 blocked   1 critical       ● gate   kim@acme   14:22
+       save_recommendations │ Save 2 recommendations                            low
+    ▌• send_email │ Mail to mei@example.com                                    HIGH
+     • refund_payment │ Refund 4980.00 EUR                            CRIT ! hidden
 
 
 
@@ -143,11 +143,11 @@ fn a_mail_below_the_list_and_in_full() {
 
       What approving does
 
-     x exclude  e edit  Space mark  / filter  n next  ] tabs  z zoom     ? all keys
+     x exclude  e edit  Space mark  / filter  n next  F first  ] tabs    ? all keys
     ");
     desk.press("z/invoice<Enter>");
     insta::assert_snapshot!(desk.screen(), @"
-    placet  3 to decide · 1 critical · 1 high         gate live   kim@acme   14:22
+    placet  3 to decide   F 3 blocked   1 critical       ● gate   kim@acme   14:22
     send_email · HIGH · sends one mail · cannot be undone
     Mail to mei@example.com
     │ to           mei@example.com
@@ -170,7 +170,7 @@ fn a_mail_below_the_list_and_in_full() {
 
     /invoice   match 1 of 2   n N others   Esc ends
 
-    a approve  x exclude  e edit  n next  ] tabs  z zoom  q quit        ? all keys
+    a approve  x exclude  e edit  n next  F first  ] tabs  z zoom       ? all keys
     ");
 }
 
@@ -180,7 +180,7 @@ fn raw_with_a_fold() {
     desk.say(What::Resize(100, 30));
 
     insta::assert_snapshot!(desk.screen(), @r#"
-    placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
+    placet  1 to decide   F 1 blocked                                        ● gate   kim@acme   14:22
     deploy · low · no description for this tool
     Deploy
     │ {

@@ -145,7 +145,7 @@ fn edited_row_and_sheet_show_old_and_new_values() {
     desk.press("<C-u>129.00<Tab><C-u>y<Enter>");
     assert_eq!(desk.staged(), "1E", "{}", desk.screen());
 
-    insta::assert_snapshot!(desk.row(0), @"▌✎  low  Pay 129.90 EUR to pim  amount 129.90 → 129.00  note x → y   pay_invoice 5 m");
+    insta::assert_snapshot!(desk.row(0), @"▌✎ pay_invoice │ Pay 129.90 EUR to pim  amount 129.90 → 129.00  note x → y       low");
     desk.press("S");
     insta::assert_snapshot!(desk.sheet_line(9), @r#"        amount  "129.90" → "129.00""#);
 }

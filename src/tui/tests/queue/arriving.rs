@@ -132,13 +132,13 @@ fn arrival_above_the_cursor_waits_for_the_next_move() {
     assert_eq!(desk.here(), "2");
     let row = |screen: &str| screen.lines().position(|line| line.starts_with('▌'));
     assert_eq!(row(&desk.screen()), row(&before));
-    insta::assert_snapshot!(desk.header(), @" placet  4 to decide · 1 new above · 1 agent blocked                   gate live   kim@acme   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  4 to decide   1 new above   F 1 blocked                          ● gate   kim@acme   14:22");
     desk.press("?<Esc>");
     assert_eq!(desk.model.queue.held.len(), 1, "nothing moved");
     desk.press("j");
     assert_eq!(desk.here(), "3", "the cursor stays on its action");
     assert_eq!(desk.model.queue.at, 4);
-    insta::assert_snapshot!(desk.header(), @" placet  4 to decide · 1 agent blocked                                 gate live   kim@acme   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  4 to decide   F 1 blocked                                        ● gate   kim@acme   14:22");
 }
 
 #[test]
@@ -148,8 +148,8 @@ fn arrival_below_the_cursor_comes_in_at_once() {
 
     desk.changes(few(3).split_off(2));
 
-    insta::assert_snapshot!(desk.row(3), @"  • low  Issue number 3                            57 m");
-    insta::assert_snapshot!(desk.header(), @" placet  3 to decide · 1 agent blocked                                 gate live   kim@acme   14:22");
+    insta::assert_snapshot!(desk.row(3), @" • │ Issue number 3                                57 m");
+    insta::assert_snapshot!(desk.header(), @" placet  3 to decide   F 1 blocked                                        ● gate   kim@acme   14:22");
     assert_eq!((desk.here().as_str(), desk.model.queue.at), ("2", 2));
 }
 
@@ -173,7 +173,7 @@ fn empty_list_takes_held_arrivals_in() {
 
     desk.changes(vec![newcomer()]);
 
-    insta::assert_snapshot!(desk.row(1), @"  • low  Came late, made early                      1 h");
+    insta::assert_snapshot!(desk.row(1), @" • │ Came late, made early                          1 h");
     desk.press("n");
     assert_eq!(desk.here(), "0");
 }
@@ -320,7 +320,7 @@ fn foreign_decision_keeps_the_row_and_drops_the_staging() {
     assert_eq!(desk.message(), "Issue number 2 was decided by maria; your staged decision was dropped");
     assert_eq!(desk.saved, [Write::Settle(vec![key("2")])]);
     assert_eq!(desk.model.queue.lines.len(), 4, "nothing moved");
-    insta::assert_snapshot!(desk.row(2), @"    low  Issue number 2               rejected by maria");
+    insta::assert_snapshot!(desk.row(2), @"   │ Issue number 2                   rejected by maria");
     desk.press("u");
     assert_eq!(desk.staged(), "", "undo cannot bring it back");
     desk.press("R");
@@ -336,11 +336,11 @@ fn action_missing_from_the_list_is_settled() {
 
     assert!(matches!(&desk.slot("3").state, State::Settled(settled) if settled.status.is_none()));
     insta::assert_snapshot!(desk.list(), @"
- ▾ create_linear_issue  support             2 of 2 left
-  · low  Issue number 1                            59 m
-▌ • low  Issue number 2                            58 m
-    low  Issue number 3                         settled
-");
+     ▾ create_linear_issue  low  support             2 left
+       │ Issue number 1                                59 m
+    ▌• │ Issue number 2                                58 m
+       │ Issue number 3                             settled
+    ");
 }
 
 #[test]
@@ -406,15 +406,15 @@ fn unreachable_source_shows_its_age_and_retry() {
 
     desk.wait(71_000);
     desk.say(event(EventKind::Connection(retrying)));
-    insta::assert_snapshot!(desk.header(), @" placet  1 to decide · 1 agent blocked         gate RETRY in 12 s, data 71 s old   kim@acme   14:23");
+    insta::assert_snapshot!(desk.header(), @" placet  1 to decide   F 1 blocked           ○ gate RETRY in 12 s, data 71 s old   kim@acme   14:23");
     desk.wait(5_000);
     desk.model.screen.dirty = false;
     desk.say(What::Tick);
 
-    insta::assert_snapshot!(desk.header(), @" placet  1 to decide · 1 agent blocked          gate RETRY in 7 s, data 76 s old   kim@acme   14:23");
+    insta::assert_snapshot!(desk.header(), @" placet  1 to decide   F 1 blocked            ○ gate RETRY in 7 s, data 76 s old   kim@acme   14:23");
     assert!(desk.model.screen.dirty, "the count-down is drawn");
     desk.say(event(EventKind::Connection(Connection::Live)));
-    insta::assert_snapshot!(desk.header(), @" placet  1 to decide · 1 agent blocked                 gate STALE, data 76 s old   kim@acme   14:23");
+    insta::assert_snapshot!(desk.header(), @" placet  1 to decide   F 1 blocked                   ○ gate STALE, data 76 s old   kim@acme   14:23");
     desk.changes(Vec::new());
     desk.model.screen.dirty = false;
     desk.say(What::Tick);
@@ -436,8 +436,8 @@ fn failed_sync_is_shown_and_keeps_the_list() {
     let mut desk = Desk::new(100, 30, few(2));
     let problem = Problem { source: Some(source()), what: "cannot be reached".to_owned(), why: None };
     desk.say(What::Synced(source(), Err(problem)));
-    insta::assert_snapshot!(desk.header(), @" placet  2 to decide · 1 agent blocked                    gate LIVE, list failed   kim@acme   14:22");
-    insta::assert_snapshot!(desk.row(2), @"  • low  Issue number 2                            58 m");
+    insta::assert_snapshot!(desk.header(), @" placet  2 to decide   F 1 blocked                      ○ gate LIVE, list failed   kim@acme   14:22");
+    insta::assert_snapshot!(desk.row(2), @" • │ Issue number 2                                58 m");
 }
 
 #[test]
@@ -520,10 +520,10 @@ fn a_long_list_scrolls_with_the_cursor() {
     desk.press("G");
     desk.wait(1_000);
     desk.say(What::Wake);
-    insta::assert_snapshot!(desk.row(26), @"▌ · low  Issue number 50                           10 m");
+    insta::assert_snapshot!(desk.row(26), @"▌  │ Issue number 50                               10 m");
     desk.press("<C-u><C-u><C-u><C-u><C-u><C-u>");
 
-    insta::assert_snapshot!(desk.row(0), @"▌▾ create_linear_issue  support           50 of 50 left");
+    insta::assert_snapshot!(desk.row(0), @"▌▾ create_linear_issue  low  support            50 left");
     assert_eq!(desk.model.queue.at, 0);
 }
 
@@ -562,10 +562,10 @@ fn header_names_an_unreachable_source_before_the_counts() {
         said.push(desk.header());
     }
     insta::assert_snapshot!(said.join("\n"), @"
-placet  0 to decide · 1 unknown      gate RETRY in 50 s, data 40 s old   14:23
-placet  0 to decide · 1 unknown · 1 agent blocked        gate RETRY in 50 s, data 40 s old   14:23
-placet  0 to decide · 1 unknown     gate RETRY in 50 s   14:23
-");
+    placet  0 to decide   F 1 unknown  ○ gate RETRY in 50 s, data 40 s old   14:23
+    placet  0 to decide   F 1 unknown   1 blocked          ○ gate RETRY in 50 s, data 40 s old   14:23
+    placet  0 to decide   F 1 unknown         ○ gate RETRY in 50 s
+    ");
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn decisions_from_a_shell_are_shown_for_two_minutes() {
     changed(&mut desk, &[shell(0), shell(1), shell(2), settled(&all[3], Status::Rejected, "lee", None)]);
 
     assert!(desk.message().contains("under your name: 3 approved from a shell"), "{}", desk.message());
-    assert!(header(&desk).contains("4 to decide · 3 approved from a shell"), "{}", header(&desk));
+    assert!(header(&desk).contains("4 to decide   3 approved from a shell"), "{}", header(&desk));
     desk.rest(60_000);
     changed(&mut desk, &[settled(&all[0], Status::Executed, "kim", Some(Via::Shell))]);
     assert!(header(&desk).contains("3 approved from a shell"), "{}", header(&desk));

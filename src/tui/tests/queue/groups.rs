@@ -46,15 +46,15 @@ fn a_checkpoints_batches_are_decided_together() {
     desk.press(",cgg");
     desk.pictured("checkpoints");
     insta::assert_snapshot!(desk.list(), @"
-▌▾ checkpoint onboarding  2 batches         3 of 3 left
-  · low  Issue about login                          1 h
-  • low  Guide for login                           50 m
-  • med  Issue about billing                       40 m
- ▾ checkpoint refunds  1 batch              2 of 2 left
-  • HIGH Refund 1.10 EUR to ilka@example.com       30 m
-  • low  Refund 49.00 EUR to bram@example.com      20 m
- •  low  Mail to oda                               10 m
-");
+    ▌▾ checkpoint onboarding  2 batches  low         3 left
+       │ Issue about login                              1 h
+     • │ Guide for login                               50 m
+     • │ Issue about billing                       med 40 m
+     ▾ checkpoint refunds  1 batch  HIGH             2 left
+     • │ Refund 1.10 EUR to ilka@example.com           30 m
+     • │ Refund 49.00 EUR to bram@example.com      low 20 m
+     • send_email │ Mail to oda                    low 10 m
+    ");
 
     desk.press(" a");
     assert_eq!(desk.staged(), "1A 2A 3A");
@@ -98,7 +98,7 @@ fn near_identical_actions_are_one_row_until_unfolded() {
     desk.press(",xgg");
     desk.pictured("near_identical");
     assert_eq!(desk.model.queue.lines.len(), 2, "{}", desk.screen());
-    insta::assert_snapshot!(desk.row(0), @"▌▸ Close stale ticket …  update_linear_issue                  9 of 9 left");
+    insta::assert_snapshot!(desk.row(0), @"▌▸ Close stale ticket …  update_linear_issue  low                  9 left");
     insta::assert_snapshot!(desk.preview(), @r#"
 A approves the rest   Space marks all   s reviews
 
@@ -152,15 +152,15 @@ fn checkpoints_in_two_panes() {
     desk.press(",cggvjj");
 
     insta::assert_snapshot!(top(&desk, 16), @"
-     placet  6 to decide · 1 high · 2 agents blocked · by checkpoint       gate live   kim@acme   14:22
-     ▾ checkpoint onboarding  2 batches         3 of 3 left │ save_document · low
-     +· low  Issue about login                          1 h
-    ▌+• low  Guide for login                           50 m
-      • med  Issue about billing                       40 m
-     ▾ checkpoint refunds  1 batch              2 of 2 left
-      • HIGH Refund 1.10 EUR to ilka@example.com       30 m
-      • low  Refund 49.00 EUR to bram@example.com      20 m
-     •  low  Mail to oda                               10 m
+     placet  6 to decide   F 2 blocked   by checkpoint                        ● gate   kim@acme   14:22
+     ▾ checkpoint onboarding  2 batches  low         3 left │ save_document · low
+      +│ Issue about login                              1 h
+    ▌•+│ Guide for login                               50 m
+     • │ Issue about billing                       med 40 m
+     ▾ checkpoint refunds  1 batch  HIGH             2 left
+     • │ Refund 1.10 EUR to ilka@example.com           30 m
+     • │ Refund 49.00 EUR to bram@example.com      low 20 m
+     • send_email │ Mail to oda                    low 10 m
 
 
 
@@ -180,12 +180,12 @@ fn shapes_in_two_panes() {
     desk.press(",xggjjj");
 
     insta::assert_snapshot!(top(&desk, 16), @"
-     placet  6 to decide · 1 high · 2 agents blocked · by shape            gate live   kim@acme   14:22
-     ·  low  Issue about login                          1 h │ Refund … EUR to …  refund_payment
-     ·  low  Guide for login                           50 m
-     ·  med  Issue about billing                       40 m
-    ▌▸ Refund … EUR to …  refund_payment        2 of 2 left
-     •  low  Mail to oda                               10 m
+     placet  6 to decide   F 2 blocked   by shape                             ● gate   kim@acme   14:22
+       create_linear_issue │ Issue about login      low 1 h │ Refund … EUR to …  refund_payment
+       save_document │ Guide for login             low 50 m
+       create_linear_issue │ Issue about billing   med 40 m
+    ▌▸ Refund … EUR to …  refund_payment  HIGH 1  low2 left
+     • send_email │ Mail to oda                    low 10 m
 
 
 

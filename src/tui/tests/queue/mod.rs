@@ -1,6 +1,7 @@
 //! The list: arrivals, orders, groups, filters, marks.
 
 pub(crate) mod arriving;
+mod columns;
 mod elsewhere;
 pub(crate) mod expiring;
 pub(crate) mod groups;

@@ -36,11 +36,11 @@ fn comfortable(width: u16, height: u16) -> Desk {
 fn context_pane_appears_from_200_columns() {
     let desk = Desk::new(200, 20, with_summaries());
     insta::assert_snapshot!(desk.screen(), @"
-    placet  3 to decide · 1 agent blocked                                                                                                                                     gate live   kim@acme   14:22
-    All                    3 │ ▾ send_email  mailer                                   3 of 3 left │ send_email · low                                    │   Context
-                             │▌ • low  Mail 3                             ! hidden characters 3 m │ sends one mail · cannot be undone                   │
-                             │  • low  Mail 2                                                 2 m │ Mail 3                                              │ │ id          3
-                             │  • low  Mail 1                                                 1 m │   ! look twice: bidi                                │ │ source      gate
+    placet  3 to decide   F 1 blocked                                                                                                                                            ● gate   kim@acme   14:22
+    All                    3 │ ▾ send_email  low  mailer                                   3 left │ send_email · low                                    │   Context
+                             │▌• │ Mail 3                                                ! hidden │ sends one mail · cannot be undone                   │
+                             │ • │ Mail 2                                                         │ Mail 3                                              │ │ id          3
+                             │ • │ Mail 1                                                         │   ! look twice: bidi                                │ │ source      gate
                              │                                                                    │                                                     │ │ tool        send_email
                              │                                                                    │ │ to  ada                                           │ │ batch       mailer:send_email
                              │                                                                    │                                                     │ │ workspace   acme
@@ -76,14 +76,14 @@ fn context_pane_appears_from_200_columns() {
 fn second_line_shows_the_summary() {
     let mut desk = comfortable(100, 20);
     insta::assert_snapshot!(desk.screen(), @"
-     placet  3 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
-     ▾ send_email  mailer                       3 of 3 left │ send_email · low
-    ▌ · low  Mail 3                            ! hidden 3 m │ sends one mail · cannot be undone
-    ▌        So that ⟦U+202E⟧she knows                      │ Mail 3
-      · low  Mail 2                                     2 m │   ! look twice: bidi
-             from mailer                                    │
-      • low  Mail 1                                     1 m │ │ to  ada
-             Ada asked for it.⟦LF⟧Twice.                    │
+     placet  3 to decide   F 1 blocked                                        ● gate   kim@acme   14:22
+     ▾ send_email  low  mailer                       3 left │ send_email · low
+    ▌  │ Mail 3                                    ! hidden │ sends one mail · cannot be undone
+    ▌  │ So that ⟦U+202E⟧she knows                          │ Mail 3
+       │ Mail 2                                             │   ! look twice: bidi
+       │ from mailer                                        │
+     • │ Mail 1                                             │ │ to  ada
+       │ Ada asked for it.⟦LF⟧Twice.                        │
                                                             │   What approving does
                                                             │     sends one mail
                                                             │     cannot be undone

@@ -80,19 +80,19 @@ fn three_panes() {
     let desk = at_work(160, 45);
 
     insta::assert_snapshot!(desk.without_tabs(), @r#"
-    placet  5 to decide · 1 critical · 2 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
-    All                    8 │ ▾ create_linear_issue  refunds-agent                         1 of 3 left │ create_linear_issue · medium
-                             │  ✓ med  Refund double-charge INV-8841                               44 m │ creates one issue in Linear
-    Agents                   │▌ ✎ med  Escalate: EU outage → [now] Escalate: EU outa…              32 m │ Escalate: EU outage → [now] Escalate: EU outa…
-    billing-agent          1 │  · low  退款申请 世界 [] 客户 needs a long answer in the ticket to… 31 m │   your edits replace: title (the Diff tab shows them)
-    drive-sync             3 │ ▾ update_linear_issue  refunds-agent                         all decided │
-    refunds-agent          4 │  ✗ low  Close stale ticket #1182                                    30 m │ │ title
-                             │    low  Reopen LIN-399                                 rejected by maria │ │   Escalate: EU outage →
-    Tools                    │ •  CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ │   [now] Escalate: EU outage
-    create_linear_issue    3 │ ▾ google_drive_write  drive-sync                             3 of 3 left │ │ team         SUP
-    google_drive_write     3 │  • med  Overwrite Q3 plan.docx                                      22 m │ │ priority     3
-    refund_payment         1 │  • spi… Create Meeting notes 11-20                ! same as another 12 m │ │ assignee     null
-    update_linear_issue    1 │  • spi… Create Meeting notes 11-20                ! same as another 12 m │ │ labels       ["outage","eu"]
+    placet  5 to decide   F 3 blocked   1 critical                                                                                       ● gate   kim@acme   14:22
+    All                    8 │ ▾ create_linear_issue  med  refunds-agent                         1 left │ create_linear_issue · medium
+                             │ ✓ │ Refund double-charge INV-8841                                   44 m │ creates one issue in Linear
+    Agents                   │▌✎ │ Escalate: EU outage → [now] Escalate: EU outa…                  32 m │ Escalate: EU outage → [now] Escalate: EU outa…
+    billing-agent          1 │   │ 退款申请 世界 [] 客户 needs a long answer in the ticket to… low 31 m │   your edits replace: title (the Diff tab shows them)
+    drive-sync             3 │ ▾ update_linear_issue  low  refunds-agent                    all decided │
+    refunds-agent          4 │ ✗ │ Close stale ticket #1182                                        30 m │ │ title
+                             │   │ Reopen LIN-399                                     rejected by maria │ │   Escalate: EU outage →
+    Tools                    │ • refund_payment │ Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yro… CRIT ! hidden │ │   [now] Escalate: EU outage
+    create_linear_issue    3 │ ▾ google_drive_write  spicy  drive-sync                           3 left │ │ team         SUP
+    google_drive_write     3 │ • │ Overwrite Q3 plan.docx                                      med 22 m │ │ priority     3
+    refund_payment         1 │ • │ Create Meeting notes 11-20                         ▲ same as another │ │ assignee     null
+    update_linear_issue    1 │ • │ Create Meeting notes 11-20                         ▲ same as another │ │ labels       ["outage","eu"]
                              │                                                                          │ │ description
                              │                                                                          │ │   Three enterprise clients in eu-west-1 report 502s
                              │                                                                          │ │   since 13:40 UTC.
@@ -135,19 +135,19 @@ fn two_panes() {
     desk.press("d");
 
     insta::assert_snapshot!(desk.without_tabs(), @"
-     placet  5 to decide · 1 critical · 2 high · 3 agents blocked          gate live   kim@acme   14:22
-     ▾ create_linear_issue  refunds-agent       1 of 3 left │ create_linear_issue · medium
-      ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
-    ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage → [now] Escalate: EU…
-      · low  退款申请 世界 [] 客户 needs a long answe… 31 m │ │ title
-     ▾ update_linear_issue  refunds-agent       all decided │ │ -   Escalate: EU outage
-      ✗ low  Close stale ticket #1182                  30 m │ │ +   [now] Escalate: EU outage
-        low  Reopen LIN-399               rejected by maria │
-     •  CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…     ! hidden 28 m │   5 other fields unchanged
-     ▾ google_drive_write  drive-sync           3 of 3 left │
-      • med  Overwrite Q3 plan.docx                    22 m │   The agent did not report the state
-      • spi… Create Meeting notes 11-20         ! same 12 m │   before.
-      • spi… Create Meeting notes 11-20         ! same 12 m │
+     placet  5 to decide   F 3 blocked   1 critical                           ● gate   kim@acme   14:22
+     ▾ create_linear_issue  med  refunds-agent       1 left │ create_linear_issue · medium
+     ✓ │ Refund double-charge INV-8841                 44 m │ creates one issue in Linear
+    ▌✎ │ Escalate: EU outage → [now] Escalate: EU out… 32 m │ Escalate: EU outage → [now] Escalate: EU…
+       │ 退款申请 世界 [] 客户 needs a long answe… low 31 m │ │ title
+     ▾ update_linear_issue  low  refunds-agent  all decided │ │ -   Escalate: EU outage
+     ✗ │ Close stale ticket #1182                      30 m │ │ +   [now] Escalate: EU outage
+       │ Reopen LIN-399                   rejected by maria │
+     • refund_payment │ Refund 1.10 EUR to …  CRIT ! hidden │   5 other fields unchanged
+     ▾ google_drive_write  spicy  drive-sync         3 left │
+     • │ Overwrite Q3 plan.docx                    med 22 m │   The agent did not report the state
+     • │ Create Meeting notes 11-20       ▲ same as another │   before.
+     • │ Create Meeting notes 11-20       ▲ same as another │
                                                             │
                                                             │
                                                             │
@@ -175,18 +175,18 @@ fn list_above_preview() {
     desk.press("nn");
 
     insta::assert_snapshot!(desk.without_tabs(), @"
-     placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
-     ▾ create_linear_issue  refunds-agent                               1 of 3 left
-      ✓ med  Refund double-charge INV-8841                                     44 m
-      ✎ med  Escalate: EU outage → [now] Escalate: EU outa…                    32 m
-      · low  退款申请 世界 [] 客户 needs a long answer in the ticket today     31 m
-     ▾ update_linear_issue  refunds-agent                               all decided
-      ✗ low  Close stale ticket #1182                                          30 m
-        low  Reopen LIN-399                                       rejected by maria
-    ▌•  CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…  refund_payment  ! hidden characters 28 m
-     ▾ google_drive_write  drive-sync                                   3 of 3 left
-      • med  Overwrite Q3 plan.docx                                            22 m
-      • spi… Create Meeting notes 11-20                      ! same as another 12 m
+     placet  5 to decide   F 3 blocked   1 critical       ● gate   kim@acme   14:22
+     ▾ create_linear_issue  med  refunds-agent                               1 left
+     ✓ │ Refund double-charge INV-8841                                         44 m
+     ✎ │ Escalate: EU outage → [now] Escalate: EU outa…                        32 m
+       │ 退款申请 世界 [] 客户 needs a long answer in the ticket today     low 31 m
+     ▾ update_linear_issue  low  refunds-agent                          all decided
+     ✗ │ Close stale ticket #1182                                              30 m
+       │ Reopen LIN-399                                           rejected by maria
+    ▌• refund_payment │ Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam    CRIT ! hidden
+     ▾ google_drive_write  spicy  drive-sync                                 3 left
+     • │ Overwrite Q3 plan.docx                                            med 22 m
+     • │ Create Meeting notes 11-20                               ▲ same as another
     ── refund_payment · CRITICAL · sends money · cannot be undone ──────── 1-9/12 ──
       ! hidden characters: 1, shown as ⟦…⟧
     │ ! duplicate keys: to; executors differ in which one they take
@@ -205,17 +205,17 @@ fn list_above_preview() {
 #[test]
 fn the_smallest_list() {
     insta::assert_snapshot!(at_work(40, 10).without_tabs(), @"
- placet  5 to decide  gate live   14:22
- ▾ create_linear_issue  re… 1 of 3 left
-  ✓ med  Refund double-charge INV… 44 m
-▌ ✎ med  Escalate: EU outage → [n… 32 m
-  • low  退款申请 世界 [] 客户 ne… 31 m
- ▾ update_linear_issue  re… all decided
- create_linear_issue · medium
- creates one issue in Linear
- staged 1 approve · 1 edit · 1 ex…saved
- a approve  x exclude        ? all keys
-");
+     placet  5 to decide     ● gate   14:22
+     ▾ create_linear_issue  med      1 left
+     ✓ │ Refund double-cha… approved unread
+    ▌✎ │ Escalate: EU outa… approved unread
+     • │ 退款申请 世界 [] 客户 ne… low 31 m
+     ▾ update_linear_issue  low all decided
+     create_linear_issue · medium
+     creates one issue in Linear
+     staged 1 approve · 1 edit · 1 ex…saved
+     a approve  x exclude        ? all keys
+    ");
 }
 
 #[test]
@@ -239,16 +239,14 @@ fn cursor_row_and_hidden_characters_are_styled() {
     let row = (0..24).find(|y| buffer[(0, *y)].symbol() == "▌").unwrap();
 
     insta::assert_snapshot!(styled(&buffer, row), @"
-[▌] Reset REVERSED
-[• ] Reset BOLD | REVERSED
-[ ] Reset REVERSED
-[CRIT] Reset BOLD | REVERSED
-[ ] Reset REVERSED
-[Refund 1.10 EUR to ⟦ESC⟧[2J…] Reset BOLD | REVERSED
-[  refund_payment  ] Reset REVERSED
-[! hidden characters] Reset BOLD | REVERSED
-[ 28 m ] Reset REVERSED
-");
+    [▌•] Reset REVERSED
+    [ ] Reset BOLD | REVERSED
+    [refund_payment │ ] Reset REVERSED
+    [Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam] Reset BOLD | REVERSED
+    [    ] Reset REVERSED
+    [CRIT] Reset BOLD | REVERSED
+    [ ! hidden ] Reset REVERSED
+    ");
 }
 
 fn styled(buffer: &Buffer, y: u16) -> String {

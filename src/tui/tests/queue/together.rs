@@ -70,15 +70,15 @@ fn header_counts_healthy_sources_and_names_a_broken_one() {
         said.push(desk.header());
     }
     insta::assert_snapshot!(said.join("\n"), @"
-    placet  6 to decide · 5 agents blocked         5 sources up   kim@acme   14:22
-    placet  6 to decide            4 of 5 sources up, warden RETRY in 20 s   14:22
-    placet  6 to decide · 5 agents blocked    3 of 5 sources up   kim@acme   14:22
-    placet  6 to decide · 5 agents blocked                             5 sources up   kim@acme   14:22
-    placet  6 to decide · 5 agents blocked  4 of 5 sources up, warden RETRY in 20 s   kim@acme   14:22
-    placet  6 to decide · 5 agents blocked                        3 of 5 sources up   kim@acme   14:22
-    placet  6 to decide · 5 agents blocked                                                                                         5 sources up   kim@acme   14:22
-    placet  6 to decide · 5 agents blocked                                                              4 of 5 sources up, warden RETRY in 20 s   kim@acme   14:22
-    placet  6 to decide · 5 agents blocked                                                                                    3 of 5 sources up   kim@acme   14:22
+    placet  6 to decide   F 5 blocked            ● 5 sources up   kim@acme   14:22
+    placet  6 to decide   F 5 blocked    4 of 5 sources up, ○ warden RETRY in 20 s
+    placet  6 to decide   F 5 blocked         3 of 5 sources up   kim@acme   14:22
+    placet  6 to decide   F 5 blocked                                ● 5 sources up   kim@acme   14:22
+    placet  6 to decide   F 5 blocked     4 of 5 sources up, ○ warden RETRY in 20 s   kim@acme   14:22
+    placet  6 to decide   F 5 blocked                             3 of 5 sources up   kim@acme   14:22
+    placet  6 to decide   F 5 blocked                                                                                            ● 5 sources up   kim@acme   14:22
+    placet  6 to decide   F 5 blocked                                                                 4 of 5 sources up, ○ warden RETRY in 20 s   kim@acme   14:22
+    placet  6 to decide   F 5 blocked                                                                                         3 of 5 sources up   kim@acme   14:22
     ");
 }
 
@@ -198,7 +198,7 @@ fn slow_source_delays_neither_results_nor_other_submissions() {
 fn unread_source_says_so_and_reports_failure_once() {
     let mut desk = five(160, 45, few(2));
     desk.model.list.sources[2].heard = None;
-    insta::assert_snapshot!(desk.header(), @" placet  6 to decide · 5 agents blocked                                                                    4 of 5 sources up, warden READING   kim@acme   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  6 to decide   F 5 blocked                                                                       4 of 5 sources up, ○ warden READING   kim@acme   14:22");
     let fails = |desk: &mut Desk| {
         let problem =
             Problem { source: Some(named("warden")), what: "cannot be reached".to_owned(), why: None };
@@ -206,7 +206,7 @@ fn unread_source_says_so_and_reports_failure_once() {
     };
     fails(&mut desk);
     assert_eq!(desk.message(), "the list could not be read: warden cannot be reached");
-    insta::assert_snapshot!(desk.header(), @" placet  6 to decide · 5 agents blocked                                                             4 of 5 sources up, warden CANNOT BE READ   kim@acme   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  6 to decide   F 5 blocked                                                                4 of 5 sources up, ○ warden CANNOT BE READ   kim@acme   14:22");
 
     desk.model.say("something else that matters");
     fails(&mut desk);

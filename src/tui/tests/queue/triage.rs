@@ -62,14 +62,14 @@ fn enter_keeps_the_filter_and_esc_clears_it() {
     desk.press("/risk:>=medium -refund<Enter>");
     assert_eq!(ids(&desk), "3");
     assert_eq!(desk.here(), "3", "the cursor goes to the nearest remaining row");
-    insta::assert_snapshot!(desk.header(), @" placet  6 to decide · 1 of 6 shown (Esc clears) · risk:>=medium -refund          gate live   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  6 to decide   1 of 6 shown (Esc clears)   risk:>=medium -refund  ● gate   kim@acme   14:22");
     desk.press("/<Backspace><Esc>");
     assert_eq!(ids(&desk), "3", "Esc in the line puts back the filter that stood");
     desk.press("<Esc>");
 
     assert_eq!(ids(&desk).len(), 11);
     assert_eq!(desk.here(), "3");
-    insta::assert_snapshot!(desk.header(), @" placet  6 to decide · 1 high · 2 agents blocked                       gate live   kim@acme   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  6 to decide   F 2 blocked                                        ● gate   kim@acme   14:22");
 }
 
 #[test]
@@ -270,18 +270,18 @@ fn frozen_list_keeps_counting_and_catches_up_on_a_key() {
     ]);
 
     assert_eq!(desk.list(), before);
-    insta::assert_snapshot!(desk.header(), @" placet  4 to decide · FROZEN: 3 not shown (f follows)                 gate live   kim@acme   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  4 to decide   FROZEN: 3 not shown (f follows)   F 2 blocked      ● gate   kim@acme   14:22");
     desk.press("f");
     insta::assert_snapshot!(desk.list(), @"
- ▾ create_linear_issue  support             2 of 2 left
-    low  Issue number 1                 approved by lee
-▌ · low  Issue number 2                            58 m
-  • low  Issue number 3                            57 m
- ▾ send_email  x                            2 of 2 left
-  • low  Later                                      1 m
-  • low  Late                                       1 m
-");
-    insta::assert_snapshot!(desk.header(), @" placet  4 to decide · 2 agents blocked                                gate live   kim@acme   14:22");
+     ▾ create_linear_issue  low  support             2 left
+       │ Issue number 1                     approved by lee
+    ▌  │ Issue number 2                                58 m
+     • │ Issue number 3                                57 m
+     ▾ send_email  low  x                            2 left
+     • │ Later
+     • │ Late
+    ");
+    insta::assert_snapshot!(desk.header(), @" placet  4 to decide   F 2 blocked                                        ● gate   kim@acme   14:22");
 }
 
 #[test]
@@ -507,11 +507,11 @@ fn a_filter_on_three_panes() {
     desk.press("x,r/risk:>=high,med -drive<Enter>*");
 
     insta::assert_snapshot!(top(&desk, 14), @"
-    placet  7 to decide · 3 of 8 shown (Esc clears) · risk:>=high,med -drive                                                          gate live   kim@acme   14:22
-    All                    8 │▌·+ CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ 3 marked: 1 refund_payment CRITICAL, 2
-                             │ ▾ create_linear_issue  refunds-agent                         1 of 2 left
-    Agents                   │ +✗ med  Refund double-charge INV-8841                               44 m
-    billing-agent          1 │ +· med  Escalate: EU outage                                         32 m
+    placet  7 to decide   3 of 8 shown (Esc clears)   risk:>=high,med -drive                                                             ● gate   kim@acme   14:22
+    All                    8 │▌ +refund_payment │ Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yro… CRIT ! hidden │ 3 marked: 1 refund_payment CRITICAL, 2
+                             │ ▾ create_linear_issue  med  refunds-agent                         1 left
+    Agents                   │ ✗+│ Refund double-charge INV-8841                                   44 m
+    billing-agent          1 │  +│ Escalate: EU outage                                             32 m
     drive-sync             2 │
     refunds-agent          5 │
                              │
@@ -533,8 +533,8 @@ fn a_filter_being_written_above_a_preview() {
     desk.press("jx/linear out");
 
     insta::assert_snapshot!(top(&desk, 12), @"
- placet  7 to decide · 1 of 8 shown (Esc clears) · linear out         gate live
-▌✗  med  Escalate: EU outage                           create_linear_issue 32 m
+     placet  7 to decide   1 of 8 shown (Esc clears)   linear out    ● gate   14:22
+    ▌✗ create_linear_issue │ Escalate: EU outage                           med 32 m
 
 
 
@@ -546,9 +546,9 @@ fn a_filter_being_written_above_a_preview() {
 
 
 
- / linear out                                                            1 of 8
- Enter keep   Esc undo   words  'exact  -not  tool: agent: risk:>=high age:>1h …
-");
+     / linear out                                                            1 of 8
+     Enter keep   Esc undo   words  'exact  -not  tool: agent: risk:>=high age:>1h …
+    ");
 }
 
 /// Returns the list's first lines and the foot, without the preview.

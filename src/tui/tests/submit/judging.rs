@@ -27,21 +27,21 @@ fn rows_with(desk: &Desk, words: &str) -> usize {
 #[test]
 fn duplicates_are_marked_until_one_is_decided() {
     let mut desk = Desk::new(160, 45, three());
-    assert_eq!(rows_with(&desk, "! same as another"), 2, "{}", desk.screen());
+    assert_eq!(rows_with(&desk, "▲ same as another"), 2, "{}", desk.screen());
     insta::assert_snapshot!(desk.preview_line(1), @"! another pending action has the same title");
 
     let [first, second, third] = three().try_into().unwrap();
     desk.lists(vec![decided(first.clone(), Status::Rejected, "lee"), second.clone(), third.clone()]);
-    assert_eq!(rows_with(&desk, "! same"), 0, "an excluded action is no duplicate: {}", desk.screen());
+    assert_eq!(rows_with(&desk, "▲ same"), 0, "an excluded action is no duplicate: {}", desk.screen());
 
     let mut approved = decided(first, Status::Executed, "lee");
     approved.row.resolved_at = Some(Timestamp::from_millis(NOW - 12 * 60_000));
     let mut desk = Desk::new(160, 45, three());
     desk.lists(vec![approved, second, third]);
-    assert_eq!(rows_with(&desk, "! same as one approved"), 1, "{}", desk.screen());
+    assert_eq!(rows_with(&desk, "▲ same as one approved"), 1, "{}", desk.screen());
     desk.press("jR");
     assert_eq!(
-        rows_with(&desk, "! same as one approved"),
+        rows_with(&desk, "▲ same as one approved"),
         1,
         "after its row left the list: {}",
         desk.screen()
@@ -62,15 +62,15 @@ fn duplicates_approved_within_a_day_come_from_the_source() {
     desk.press("jj");
     for (id, hours, why) in [("old", 25, "more than a day ago"), ("b1", 1, "the action itself")] {
         desk.say(What::Ran(vec![ran(id, hours)]));
-        assert_eq!(rows_with(&desk, "! same as one"), 0, "{why}: {}", desk.screen());
+        assert_eq!(rows_with(&desk, "▲ same as one"), 0, "{why}: {}", desk.screen());
     }
     desk.say(What::Ran(vec![Ran { workspace: Some("other".into()), ..ran("b9", 1) }]));
-    assert_eq!(rows_with(&desk, "! same as one"), 0, "in another workspace: {}", desk.screen());
+    assert_eq!(rows_with(&desk, "▲ same as one"), 0, "in another workspace: {}", desk.screen());
 
     let mut desk = Desk::new(160, 45, three());
     desk.press("jj");
     desk.say(What::Ran(vec![ran("b0", 3), ran("b7", 20)]));
-    assert_eq!(rows_with(&desk, "! same as one approved"), 1, "{}", desk.screen());
+    assert_eq!(rows_with(&desk, "▲ same as one approved"), 1, "{}", desk.screen());
     insta::assert_snapshot!(desk.preview_line(1), @"! the same title was approved 3 h ago");
 }
 
@@ -90,11 +90,11 @@ fn different_actions_are_not_duplicates() {
             elsewhere,
         ],
     );
-    assert_eq!(rows_with(&desk, "! same"), 0, "{}", desk.screen());
+    assert_eq!(rows_with(&desk, "▲ same"), 0, "{}", desk.screen());
 
     let theirs = Capabilities { titled: false, ..CAN };
     let desk = Desk::with(160, 45, three(), theirs);
-    assert_eq!(rows_with(&desk, "! same"), 0, "titles of the source are not compared: {}", desk.screen());
+    assert_eq!(rows_with(&desk, "▲ same"), 0, "titles of the source are not compared: {}", desk.screen());
 }
 
 #[test]

@@ -349,7 +349,7 @@ fn approved_actions_are_followed_until_they_run() {
     insta::assert_snapshot!(desk.sheet_line(4), @"  ✓ Issue number 2  failed after approval  403 from Linear");
     insta::assert_snapshot!(desk.sheet_line(5), @"  ✓ Issue number 1  ran");
     desk.press("<Enter>");
-    insta::assert_snapshot!(desk.row(1), @"    low  Issue number 1                        executed");
+    insta::assert_snapshot!(desk.row(1), @"   │ Issue number 1                            executed");
     desk.press("gr");
     insta::assert_snapshot!(desk.sheet_line(4), @"  ✓ Issue number 2  failed after approval  403 from Linear");
 }

@@ -178,12 +178,12 @@ fn lost_decision_without_a_row_is_listed_first() {
     let (mut desk, _) = restarted(120_000);
 
     insta::assert_snapshot!(desk.list(), @"
- ▾ unknown: t resolves, next check 14:24:31           1
-  ? HIGH The lost one                           UNKNOWN
- ▾ create_linear_issue  support             2 of 2 left
-▌ • low  Issue number 1                            59 m
-  • low  Issue number 2                            58 m
-");
+     ▾ unknown: t resolves, next check 14:24:31           1
+     ? create_linear_issue │ The lost one      HIGH UNKNOWN
+     ▾ create_linear_issue  low  support             2 left
+    ▌• │ Issue number 1                                59 m
+     • │ Issue number 2                                58 m
+    ");
     assert_eq!((desk.model.list.stats.unknown, desk.model.list.stats.pending), (1, 2));
     assert_eq!(desk.here(), "1", "the cursor stays on its row");
 

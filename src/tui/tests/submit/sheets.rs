@@ -37,17 +37,17 @@ fn the_report() {
     }));
 
     insta::assert_snapshot!(sheet(&desk), @"
-        med  Refund double-charge INV-8841         executed │ creates one issue in Linear
-    ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage → [now] Escalate: EU…
-      · low  退款申请 世界 [] 客户 needs a long answe… 31 m │   your edits replace: title (the Diff
-     ▾ update_linear_issue  refunds-agent       all settled │   tab shows them)
-        low  Close stale ticket #1182       rejected by lee │
-        l┌─ Sent: 3 decisions  14:22 ─────────────────────────────────────────────────────────────┐
-     •  C│  batch                                     approved  rejected   skipped    failed      │
+       │ Refund double-charge INV-8841             executed │ creates one issue in Linear
+    ▌✎ │ Escalate: EU outage → [now] Escalate: EU out… 32 m │ Escalate: EU outage → [now] Escalate: EU…
+       │ 退款申请 世界 [] 客户 needs a long answe… low 31 m │   your edits replace: title (the Diff
+     ▾ update_linear_issue  low  refunds-agent  all settled │   tab shows them)
+       │ Close stale ticket #1182           rejected by lee │
+       │ ┌─ Sent: 3 decisions  14:22 ─────────────────────────────────────────────────────────────┐
+     • re│  batch                                     approved  rejected   skipped    failed      │
      ▾ go│  refunds-agent:create_linear_issue                1         0         0         1      │
-      • m│  refunds-agent:update_linear_issue                0         0         1         0      │
-      • s│  all                                              1         0         1         1      │
-      • s│                                                                                        │
+     • │ │  refunds-agent:update_linear_issue                0         0         1         0      │
+     • │ │  all                                              1         0         1         1      │
+     • │ │                                                                                        │
          │  ✎ Escalate: EU outage → [now] Escalate: EU …  failed  priority: 3 is not one of 0..2  │
          │  ✗ Close stale ticket #1182                    skipped  rejected by lee                │
          │  ✓ Refund double-charge INV-8841               ran                                     │
@@ -72,17 +72,17 @@ fn the_edit_form() {
     desk.press("e");
 
     insta::assert_snapshot!(sheet(&desk), @r#"
-      ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
-    ▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage → [now] Escalate: EU…
-      · low  退款申请 世界 [] 客户 needs a long answe… 31 m │   your edits replace: title (the Diff
+     ✓ │ Refund double-charge INV-8841                 44 m │ creates one issue in Linear
+    ▌✎ │ Escalate: EU outage → [now] Escalate: EU out… 32 m │ Escalate: EU outage → [now] Escalate: EU…
+       │ 退款申请 世界 [] 客户 needs a long answe… low 31 m │   your edits replace: title (the Diff
      ▾┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐
-      │  create_linear_issue   Escalate: EU outage → [now] Escalate: EU outa…                        │
+     ✗│  create_linear_issue   Escalate: EU outage → [now] Escalate: EU outa…                        │
       │    field        proposed                              yours                                  │
      •│  > title        Escalate: EU outage                   [now] Escalate: EU outage *            │
      ▾│    priority     3                                     =                                      │
-      │    team         SUP                                   =                                      │
-      │    labels       ["outage","eu"]                       =                                      │
-      │    assignee     null                                  =                                      │
+     •│    team         SUP                                   =                                      │
+     •│    labels       ["outage","eu"]                       =                                      │
+     •│    assignee     null                                  =                                      │
       │    description  Three enterprise clients … (2 lines)  =                                      │
       │                                                                                              │
       │  title, text                                                Enter: approve with these edits  │
@@ -107,7 +107,7 @@ fn a_hostile_action_in_full() {
     desk.press("nnz");
 
     insta::assert_snapshot!(desk.without_tabs(), @"
-    placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
+    placet  5 to decide   F 3 blocked   1 critical       ● gate   kim@acme   14:22
     refund_payment · CRITICAL · sends money · cannot be undone
     Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
       ! hidden characters: 1, shown as ⟦…⟧
@@ -146,7 +146,7 @@ fn nothing_pending() {
     });
 
     insta::assert_snapshot!(desk.without_tabs(), @r#"
-    placet  0 to decide                                                   gate live   kim@acme   14:22
+    placet  0 to decide                                                      ● gate   kim@acme   14:22
 
        Nothing is pending.
 
@@ -191,8 +191,8 @@ fn mail(width: u16, height: u16) -> Desk {
 #[test]
 fn the_edit_form_on_a_small_screen() {
     insta::assert_snapshot!(mail(80, 24).without_tabs(), @r#"
-     placet  1 to decide · 1 agent blocked             gate live   kim@acme   14:22
-    ▌·┌─ Edit before approving ──────────────────────────────────────────────────┐m
+     placet  1 to decide   F 1 blocked                    ● gate   kim@acme   14:22
+    ▌ ┌─ Edit before approving ──────────────────────────────────────────────────┐w
       │  send_email   Your refund                                                │
       │    field         proposed                   yours                        │
       │    workspace_id  acme                       = locked                     │
@@ -223,8 +223,8 @@ fn the_edit_form_on_a_middle_screen_with_a_list() {
     let mut desk = mail(100, 30);
     desk.press("<Tab><Tab><Tab> ");
     insta::assert_snapshot!(desk.without_tabs(), @r#"
-     placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
-    ▌•  low  Your refund                                5 m │ send_email · low
+     placet  1 to decide   F 1 blocked                                        ● gate   kim@acme   14:22
+    ▌• send_email │ Your refund                         low │ send_email · low
                                                             │ sends one mail · cannot be undone
       ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐
       │  send_email   Your refund                                                                    │
@@ -261,8 +261,8 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
     let mut desk = mail(160, 45);
     desk.press("<Tab>");
     insta::assert_snapshot!(desk.without_tabs(), @r#"
-    placet  1 to decide · 1 agent blocked                                                                                             gate live   kim@acme   14:22
-    All                    1 │▌·  low  Your refund                                       send_email 5 m │ send_email · low · sends one mail · cannot be undone
+    placet  1 to decide   F 1 blocked                                                                                                    ● gate   kim@acme   14:22
+    All                    1 │▌  send_email │ Your refund                                           low │ send_email · low · sends one mail · cannot be undone
                              │                                                                          │
                              │                                                                          │ Your refund
                              │                                                                          │ │ to            kim@acme.example
@@ -313,7 +313,7 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
 fn the_edit_form_on_the_smallest_screen() {
     insta::assert_snapshot!(mail(40, 10).without_tabs(), @"
      p┌─ Edit before approving ──────────┐2
-    ▌•│> subject     Your re…  Your re… *│m
+    ▌•│> subject     Your re…  Your re… *│w
       │  body         (2 lines)=         │
       │> Your refund!                    │
       │Edits: subject                    │

@@ -51,18 +51,18 @@ fn unknown_outcomes_are_listed_first_in_their_own_group() {
     desk.pictured("unknown");
     let list: Vec<String> =
         desk.without_tabs().lines().take(10).map(|line| line.chars().take(62).collect()).collect();
-    insta::assert_snapshot!(list.join("\n"), @r"
- placet  3 to decide · 2 unknown · 1 agent blocked            
- ▾ outcome unknown: t resolves these                  2 │ crea
-▌ ? low  Issue number 4                         UNKNOWN │
-  ? HIGH Mail to everybody                      UNKNOWN │ Issu
- ▾ create_linear_issue  support             3 of 3 left │ │ un
-  • low  Issue number 1                            59 m │ │ ap
-  • low  Issue number 2                            58 m │   er
-  • low  Issue number 3                            57 m │ │   
-                                                        │
-                                                        │   Wh
-");
+    insta::assert_snapshot!(list.join("\n"), @"
+     placet  3 to decide   F 2 unknown   1 blocked                
+     ▾ outcome unknown: t resolves these                  2 │ crea
+    ▌? create_linear_issue │ Issue number 4     low UNKNOWN │
+     ? send_email │ Mail to everybody          HIGH UNKNOWN │ Issu
+     ▾ create_linear_issue  low  support             3 left │ │ un
+     • │ Issue number 1                                59 m │ │ ap
+     • │ Issue number 2                                58 m │   er
+     • │ Issue number 3                                57 m │ │   
+                                                            │
+                                                            │   Wh
+    ");
     assert_eq!(desk.here(), "4", "unknown outcomes come first");
     assert_eq!(
         (desk.model.list.stats.pending, desk.model.undecided(), desk.model.list.stats.unknown),
@@ -75,9 +75,9 @@ fn single_unknown_outcome_has_a_heading() {
     let desk = Desk::new(80, 24, vec![lost(few(1).remove(0))]);
 
     insta::assert_snapshot!(desk.without_tabs(), @"
-     placet  0 to decide · 1 unknown                   gate live   kim@acme   14:22
+     placet  0 to decide   F 1 unknown                    ● gate   kim@acme   14:22
      ▾ outcome unknown: t resolves these                                     1 left
-    ▌ ? low  Issue number 1                             create_linear_issue UNKNOWN
+    ▌? create_linear_issue │ Issue number 1                             low UNKNOWN
 
 
 
@@ -159,12 +159,12 @@ fn row_that_becomes_unknown_moves_to_the_top() {
     assert_eq!((desk.model.list.stats.pending, desk.model.list.stats.unknown), (2, 1));
     assert_eq!(desk.here(), stood, "the cursor stays on its row");
     insta::assert_snapshot!(desk.list(), @"
- ▾ outcome unknown: t resolves these                  1
-  ? low  Issue number 2                         UNKNOWN
- ▾ create_linear_issue  support             2 of 2 left
-  · low  Issue number 1                            59 m
-▌ · low  Issue number 3                            57 m
-");
+     ▾ outcome unknown: t resolves these                  1
+     ? create_linear_issue │ Issue number 2     low UNKNOWN
+     ▾ create_linear_issue  low  support             2 left
+       │ Issue number 1                                59 m
+    ▌  │ Issue number 3                                57 m
+    ");
 }
 
 #[test]
@@ -179,12 +179,12 @@ fn decision_without_an_answer_moves_to_the_top() {
 
     assert_eq!(desk.here(), "1", "the cursor stays on its row");
     insta::assert_snapshot!(desk.list(), @"
- ▾ unknown: t resolves, next check 14:22:43           1
-  ? low  Issue number 3                         UNKNOWN
- ▾ create_linear_issue  support             2 of 2 left
-▌ · low  Issue number 1                            59 m
-  · low  Issue number 2                            58 m
-");
+     ▾ unknown: t resolves, next check 14:22:43           1
+     ? create_linear_issue │ Issue number 3     low UNKNOWN
+     ▾ create_linear_issue  low  support             2 left
+    ▌  │ Issue number 1                                59 m
+       │ Issue number 2                                58 m
+    ");
 }
 
 #[test]
@@ -195,18 +195,18 @@ fn resolved_outcomes_leave_the_list() {
     desk.changes(vec![decided(few(4).remove(3), Status::Executed, "lee")]);
 
     assert_eq!(desk.model.list.stats.unknown, 1);
-    insta::assert_snapshot!(desk.row(1), @"    low  Issue number 4                        executed");
+    insta::assert_snapshot!(desk.row(1), @"   │ Issue number 4                            executed");
     desk.press("R");
     assert!(desk.model.queue.get(&key("4")).is_none());
     desk.lists(few(3));
     desk.press("R");
     assert_eq!(desk.model.list.stats.unknown, 0);
     insta::assert_snapshot!(desk.list(), @"
- ▾ create_linear_issue  support             3 of 3 left
-▌ • low  Issue number 1                            59 m
-  • low  Issue number 2                            58 m
-  • low  Issue number 3                            57 m
-");
+     ▾ create_linear_issue  low  support             3 left
+    ▌• │ Issue number 1                                59 m
+     • │ Issue number 2                                58 m
+     • │ Issue number 3                                57 m
+    ");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn new_unknown_above_the_cursor_is_held_and_counted() {
     desk.changes(vec![lost(few(2).remove(1))]);
 
     assert_eq!((desk.model.list.stats.unknown, desk.model.list.stats.pending), (1, 1));
-    insta::assert_snapshot!(desk.header(), @" placet  1 to decide · 1 unknown · 1 new above · 1 agent blocked       gate live   kim@acme   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  1 to decide   1 new above   F 1 unknown   1 blocked              ● gate   kim@acme   14:22");
     desk.changes(vec![decided(few(2).remove(1), Status::Failed, "lee")]);
     assert_eq!(desk.model.list.stats.unknown, 0);
 }
@@ -284,14 +284,14 @@ fn the_sheet() {
     desk.press("e");
 
     insta::assert_snapshot!(desk.without_tabs(), @"
-     placet  3 to decide · 2 unknown                   gate live   kim@acme   14:22
+     placet  3 to decide   F 2 unknown   1 blocked        ● gate   kim@acme   14:22
      ▾ outcome unknown: t resolves these                                     2 left
-    ▌ ? low  Issue number 4                             create_linear_issue UNKNOWN
-      ? HIGH Mail to everybody                                   send_email UNKNOWN
+    ▌? create_linear_issue │ Issue number 4                             low UNKNOWN
+     ? send_email │ Mail to everybody                                  HIGH UNKNOWN
      ▾┌─ What became of it? ─────────────────────────────────────────────────────┐t
-      │  create_linear_issue   Issue number 4                                    │m
-      │  approved by lee 2 m ago; nobody knows                                   │m
-      │                                                                          │m
+     •│  create_linear_issue   Issue number 4                                    │m
+     •│  approved by lee 2 m ago; nobody knows                                   │m
+     •│                                                                          │m
       │  > e  it ran           executed                                          │
       │    f  it did not run   failed; it is not run again                       │
       │    r  run it again     only if running twice does no harm                │
