@@ -282,7 +282,7 @@ fn row_of(fields: &Fields<'_>, text: &str) -> Result<Row, Unreadable> {
         edited: fields.text("editedTitle").or_else(|| edited(&title)),
         brief: match input {
             Some(input) => known.brief(tool.as_raw(), title.as_raw(), input),
-            None => fields.json("brief").filter(|brief| brief.members().is_some()),
+            None => fields.json("brief").and_then(|brief| tool::limited_brief(&brief)),
         },
         risk: fields.meaning("risk").map_or_else(|| known.risk.clone(), |word| Risk::parse(&word)),
         effect: fields.meaning("effect").map(|word| Effect::parse(&word)).or_else(|| known.effect.clone()),

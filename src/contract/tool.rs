@@ -11,7 +11,7 @@ mod totals;
 
 pub use super::show::{Field, Form, Language, Reversible, Unit};
 
-pub use self::brief::{Cell, cells, edited_brief};
+pub use self::brief::{Cell, cells, edited_brief, limited_brief};
 pub use self::definition::{Definition, TITLE_MAX, definition, leading_amount, showing, tells, titled};
 pub use self::edited::{edited_title, told};
 pub use self::money::decimals_of_cents;

@@ -1,7 +1,7 @@
 //! Warnings about an action, computed once for lock, list, preview, review and shell.
 
 use crate::domain::json::{self, Scanner, TokenKind};
-use crate::domain::{BatchId, Effect, PendingAction, Risk, Row, Untrusted};
+use crate::domain::{BatchId, Effect, PendingAction, RawJson, Risk, Row, Untrusted};
 
 use super::badge::{Badge, Badges, badges, badges_of_identifier, badges_of_line};
 use super::links::{MOST_MISLEADING, misleading, named_hosts};
@@ -64,6 +64,10 @@ impl Flags {
         let words = [risk_word(&row.risk), row.effect.as_ref().and_then(effect_word), Some(&row.title)];
         for text in names.into_iter().map(Option::as_ref).chain(words).flatten() {
             flags.add_line(text.as_raw());
+        }
+        for member in row.brief.iter().filter_map(RawJson::members).flatten() {
+            flags.add(badges(&member.key.text));
+            flags.add(badges(&json::decode(member.value).text));
         }
         flags
     }

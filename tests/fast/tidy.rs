@@ -71,19 +71,19 @@ const MAX_LINES: usize = 600;
 
 /// Lines of code of each room, without tests and comments. A commit that raises one says what the room gives in return.
 const BUDGET: &[(&str, usize)] = &[
-    ("tui", 28_577),
+    ("tui", 28_673),
     ("gate", 13_980),
     ("sources", 7_214),
     ("inbox", 6_319),
     ("cli", 5_912),
     ("agent", 5_135),
     ("domain", 3_751),
-    ("contract", 2_453),
+    ("contract", 2_474),
     ("config", 2_230),
     ("start", 1_952),
     ("journal", 1_759),
     ("net", 1_628),
-    ("text", 1_729),
+    ("text", 1_733),
     ("schema", 722),
     ("program", 444),
     ("sqlite", 345),

@@ -47,7 +47,9 @@ struct Owed {
 fn rows(screen: &str) -> Vec<(String, char, bool)> {
     let row = |line: &str| {
         let list: String = line.chars().take(50).collect();
-        let title = list.split_whitespace().find(|word| word.starts_with("row-"))?.to_owned();
+        let number = list.split_whitespace().find_map(|word| word.strip_prefix("row-"))?;
+        // An edited row shows its new title.
+        let title = format!("row-{}", number.split(|c: char| !c.is_ascii_digit()).next()?);
         // `*` and blank mean undecided.
         let mark = list.chars().skip(1).take(2).find(|mark| !mark.is_whitespace()).unwrap_or(' ');
         let letter = if mark == '*' || mark == ' ' { '.' } else { mark };

@@ -9,7 +9,6 @@ use crate::domain::json::{self, Member};
 
 /// Most fields of a brief, and the most characters of a text and bytes of another value in it.
 const FIELDS: usize = 8;
-/// An input with more fields has no brief.
 const MEMBERS: usize = 100;
 const TEXT: usize = 120;
 const VALUE: usize = 120;
@@ -25,9 +24,18 @@ pub struct Cell {
     pub key: String,
     /// As people read it: an amount in units of its currency, a text without quotes.
     pub text: String,
+    /// The JSON value. Different values may have one text.
+    raw: String,
     pub is_number: bool,
-    /// The currency of an amount, as the input has it.
+    /// The currency of an amount, as in the input.
     pub unit: Option<String>,
+}
+
+impl Cell {
+    /// Whether the brief may have cut it, so that equal cells may come from different values.
+    pub fn may_be_cut(&self) -> bool {
+        self.text.chars().count() >= TEXT
+    }
 }
 
 impl Definition {
@@ -64,7 +72,6 @@ impl Definition {
     }
 }
 
-/// Returns the place of a field among the columns.
 fn rank(tool: &str, first: &[String], amounts: &[Money], key: &str) -> (usize, usize) {
     let place = |names: &[&str]| names.iter().position(|name| key.eq_ignore_ascii_case(name));
     if let Some(nth) = first.iter().position(|name| name == key) {
@@ -99,7 +106,16 @@ fn short(member: &Member<'_>) -> Option<String> {
     (value.len() <= VALUE && is_plain).then(|| value.to_owned())
 }
 
-/// Returns a brief with the values of an edited input.
+/// Returns the brief of another server, cut to our limits.
+pub fn limited_brief(brief: &RawJson) -> Option<RawJson> {
+    let members = brief.members().filter(|members| members.len() <= FIELDS * 2)?;
+    let is_last = |nth: usize, key: &str| members.iter().skip(nth + 1).all(|other| other.key.text != key);
+    let kept = members.iter().enumerate().filter(|(nth, it)| is_last(*nth, &it.key.text));
+    let fields = kept.filter_map(|(_, it)| Some(format!("{}:{}", json::encode(&it.key.text), short(it)?)));
+    let fields: Vec<String> = fields.collect();
+    (!fields.is_empty()).then(|| RawJson::scanned(&format!("{{{}}}", fields.join(","))))
+}
+
 pub fn edited_brief(brief: &RawJson, edited: &RawJson) -> RawJson {
     let now = json::members(inner(edited.as_str())).unwrap_or_default();
     let fields = brief.members().unwrap_or_default().into_iter().filter_map(|member| {
@@ -125,12 +141,14 @@ pub fn cells(brief: &RawJson) -> Vec<Cell> {
             Some(money) => Cell {
                 key: key.to_owned(),
                 text: money.number.clone(),
+                raw: member.value.to_owned(),
                 is_number: money.decimal.is_some(),
                 unit: money.currency.as_ref().map(|(_, code)| code.clone()),
             },
             None => Cell {
                 key: key.to_owned(),
                 text: say(member.value).unwrap_or_default(),
+                raw: member.value.to_owned(),
                 is_number: member.value.starts_with(|c: char| c == '-' || c.is_ascii_digit()),
                 unit: None,
             },

@@ -163,7 +163,14 @@ impl Totals {
         let forms = [sums.len(), 2, 1].into_iter().filter(|shown| *shown <= sums.len()).map(form);
         let mut forms: Vec<String> = forms.filter(|_| !sums.is_empty()).collect();
         forms.dedup();
-        forms
+        if sums.is_empty() && n > 0 { vec![format!("{n} not summed")] } else { forms }
+    }
+
+    /// Counts inputs whose amounts are not known, next to some that are.
+    pub fn add_unread(&mut self, inputs: usize) {
+        if !self.sums.is_empty() {
+            self.several += inputs;
+        }
     }
 
     /// Returns why there is no total; `None` if anything is summed or counted, or there are no amounts.

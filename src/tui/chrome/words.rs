@@ -74,7 +74,7 @@ pub(crate) fn risk(risk: &Risk) -> Shown {
         Risk::Medium => Shown::ours("med"),
         Risk::High => Shown::ours("HIGH"),
         Risk::Critical => Shown::ours("CRIT"),
-        Risk::Other(word) => text::line(word),
+        Risk::Other(word) => text::line(word).in_column().cut(8),
     }
 }
 
@@ -97,7 +97,6 @@ pub(crate) fn risk_in_full(risk: &Risk) -> Shown {
 }
 
 /// The action was rejected, but undoing its earlier steps failed.
-pub(crate) const LIVE: &str = "LIVE";
 pub(crate) const UNDO_FAILED: &str = "undo failed";
 
 /// Returns the state of a source, and true if it can be trusted.
@@ -149,6 +148,7 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split(['\n', '\r']).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
+pub(crate) const LIVE: &str = "LIVE";
 pub(crate) const NEW_CALL: &str = "new call";
 pub(crate) const LIST_NOT_READ: &str = "the list could not be read: ";
 pub(crate) const NOTHING_WAS_SENT: &str = "nothing was sent";

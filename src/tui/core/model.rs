@@ -205,7 +205,9 @@ impl Model {
     /// Returns the short fields of an action, with its edits.
     pub(crate) fn brief_of<'a>(&'a self, slot: &'a Slot) -> Option<Cow<'a, RawJson>> {
         let (key, brief) = (&slot.entry.key, slot.entry.row.brief.as_ref()?);
-        let Some((edits, cached)) = self.edits_of(key).zip(self.preview.cached(key)) else {
+        let rejects = self.decide.draft.get(key).is_some_and(|staged| staged.decision.kind().rejects());
+        let edits = self.edits_of(key).filter(|_| !rejects);
+        let Some((edits, cached)) = edits.zip(self.preview.cached(key)) else {
             return Some(Cow::Borrowed(brief));
         };
         let edited = merge(&cached.action.input, edits).ok()?;

@@ -218,7 +218,7 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
         return to_settle(model, group, area, buf);
     }
     if group.key.batch().is_none() {
-        return queue::view::draw_group(model, group, area, buf);
+        return queue::group_view::draw_group(model, group, area, buf);
     }
     let staged = model.decide.spread.of_group(group, &model.decide.tally);
     let keys = &model.settings.keymap;

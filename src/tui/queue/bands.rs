@@ -1,26 +1,31 @@
 //! The band of a group, and the columns below it: values that differ between its rows, and those that all share.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::contract::tool::{Cell, Totals, cells};
-use crate::domain::{Risk, Timestamp, Untrusted};
-use crate::text;
+use crate::domain::{RawJson, Risk, Timestamp, Untrusted};
+use crate::text::{self, Shown};
 
 use super::slots::{GroupId, Slot};
 
 /// Most rows of a group that are read for its columns and sums.
 pub(crate) const READ: usize = 1_000;
 /// The cells of a band without its names: fold, risk, age, number, gaps.
-const AROUND: usize = 30;
+const AROUND: usize = 40;
+/// Maximum number of different fields in a group.
+const KEYS: usize = 16;
 /// Most columns of a row, the widest of values and of prose, and the least room for the last one.
 const COLUMNS: usize = 4;
 const WIDEST: usize = 40;
 const PROSE: usize = 48;
+const WIDEST_KEY: usize = 24;
+/// The cells of `  │` before common fields.
+const GUTTER: usize = 3;
 const LEAST: usize = 10;
 /// A column of texts with so many blanks is prose: it comes last and takes the rest of the line.
 const BLANKS: usize = 3;
 
-/// A batch's band, and the columns below it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Band {
     pub(crate) columns: Vec<Column>,
@@ -48,86 +53,113 @@ pub(crate) struct Column {
     is_prose: bool,
 }
 
-/// The bands of the groups on screen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bands {
     all: HashMap<GroupId, Band>,
-    stale: HashMap<GroupId, Band>,
+    /// Bands to make again, each with whether its rows changed, or only decisions.
+    stale: HashMap<GroupId, (Band, bool)>,
     /// Columns keep their widths until the next reload of the list, and for one width of it.
     version: (u32, u16),
+    changes: (u64, u64),
 }
 
 impl Bands {
     pub(crate) fn of(&self, group: GroupId) -> Option<&Band> {
-        self.all.get(&group).or_else(|| self.stale.get(&group))
+        self.all.get(&group).or_else(|| self.stale.get(&group).map(|(band, _)| band))
     }
 
-    /// Returns which of these groups have no band.
-    pub(crate) fn missing(&mut self, groups: Vec<GroupId>, version: (u32, u16)) -> Vec<GroupId> {
+    pub(crate) fn missing(
+        &mut self,
+        groups: Vec<GroupId>,
+        version: (u32, u16),
+        changes: (u64, u64),
+    ) -> Vec<GroupId> {
         if self.version != version {
             *self = Self { version, ..Self::default() };
+        }
+        if self.changes != changes {
+            self.changes = changes;
+            self.changed();
         }
         groups.into_iter().filter(|id| !self.all.contains_key(id)).collect()
     }
 
-    pub(crate) fn put(&mut self, group: GroupId, mut band: Band) {
+    /// `has_band` is false for a group that states no fields above its rows.
+    pub(crate) fn make(&mut self, group: GroupId, rows: &[BandRow<'_>], is_whole: bool, has_band: bool) {
+        let stale = self.stale.remove(&group);
+        let mut band = match &stale {
+            Some((old, false)) => old.clone(),
+            _ => Band::of(rows, is_whole, if has_band { usize::from(self.version.1) } else { 0 }),
+        };
+        band.count(rows, is_whole);
         let keys = |band: &Band| band.columns.iter().map(|it| it.key.clone()).collect::<Vec<_>>();
-        if let Some(old) = self.stale.remove(&group).filter(|old| keys(old) == keys(&band)) {
+        if let Some((old, _)) = stale.filter(|(old, _)| keys(old) == keys(&band)) {
             band.columns = old.columns;
         }
         self.all.insert(group, band);
     }
 
-    /// Rows or decisions changed.
+    /// The decisions changed, so that sums and counts are wrong.
+    pub(crate) fn decided(&mut self) {
+        self.stale.extend(self.all.drain().map(|(group, band)| (group, (band, false))));
+    }
+
     pub(crate) fn changed(&mut self) {
-        self.stale.extend(self.all.drain());
+        self.decided();
+        self.stale.values_mut().for_each(|(_, rows_changed)| *rows_changed = true);
     }
 }
 
 /// A row of a band: undecided ones count in its sums.
 pub(crate) struct BandRow<'a> {
     pub(crate) slot: &'a Slot,
+    pub(crate) brief: Option<Cow<'a, RawJson>>,
     pub(crate) is_undecided: bool,
     pub(crate) is_flagged: bool,
 }
 
 impl Band {
-    /// Reads the rows of a group. `is_whole` is false if there are more, `width` is that of the list.
-    pub(crate) fn of(rows: &[BandRow<'_>], is_whole: bool, width: usize) -> Self {
+    /// Reads the rows of a group. `is_whole` is false if there are more; `width` is that of the list.
+    fn of(rows: &[BandRow<'_>], is_whole: bool, width: usize) -> Self {
         let mut band = Self::default();
-        let mut totals = Totals::default();
-        for BandRow { slot, is_flagged, .. } in rows.iter().filter(|it| it.is_undecided) {
-            let row = &slot.entry.row;
-            count(&mut band.risks, &row.risk);
-            band.flagged += usize::from(*is_flagged);
-            if let Some(brief) = &row.brief {
-                totals.add(&row.tool, brief, None);
-            }
-        }
-        // A group that is not read to its end has no sums.
-        if is_whole {
-            band.sums = totals.sums();
-        }
-        band.risks.sort_by_key(|(risk, _)| std::cmp::Reverse(risk.rank()));
         let rows = || rows.iter().map(|it| &it.slot.entry.row);
         let mut risks = Vec::new();
         rows().for_each(|row| count(&mut risks, &row.risk));
         band.risk = risks.into_iter().max_by_key(|(risk, n)| (*n, risk.rank())).map(|(risk, _)| risk);
         let Some(first) = rows().next() else { return band };
-        band.agent = first.agent.clone().filter(|_| rows().all(|row| row.agent == first.agent));
-        band.proposed = rows().map(|row| row.created_at).min().zip(rows().map(|row| row.created_at).max());
+        band.agent = first.agent.clone().filter(|_| is_whole && rows().all(|row| row.agent == first.agent));
+        let times = || rows().map(|row| row.created_at);
+        band.proposed = times().min().zip(times().max()).filter(|_| is_whole);
         if rows().all(|row| row.tool == first.tool) {
             let cells: Vec<_> = rows().filter_map(|row| row.brief.as_ref()).map(cells).collect();
-            let named = text::identifier(&first.tool).width() + band.agent.as_ref().map_or(0, agent_width);
-            let sum = band.sums.last().map_or(0, |sum| sum.len() + 3);
-            (band.columns, band.common) = columns(&cells, width.saturating_sub(AROUND + named + sum));
+            let is_every = is_whole && cells.len() == rows().count();
+            let named = text::identifier(&first.tool).width();
+            let room = if is_every { width.saturating_sub(AROUND + named) } else { 0 };
+            (band.columns, band.common) = columns(&cells, room);
         }
         band
     }
 
-    /// Returns the cells that its common fields take.
+    /// Counts the undecided rows and adds up their amounts. A group that is not read to its end has no sums.
+    fn count(&mut self, rows: &[BandRow<'_>], is_whole: bool) {
+        let mut totals = Totals::default();
+        (self.risks, self.flagged) = (Vec::new(), 0);
+        for BandRow { slot, is_flagged, brief, .. } in rows.iter().filter(|it| it.is_undecided) {
+            let row = &slot.entry.row;
+            count(&mut self.risks, &row.risk);
+            self.flagged += usize::from(*is_flagged);
+            if let Some(brief) = brief {
+                totals.add(&row.tool, brief, None);
+            }
+        }
+        totals.add_unread(rows.iter().filter(|it| it.is_undecided && it.brief.is_none()).count());
+        self.risks.sort_by_key(|(risk, _)| std::cmp::Reverse(risk.rank()));
+        self.sums = if is_whole { totals.sums() } else { Vec::new() };
+    }
+
     pub(crate) fn common_width(&self) -> usize {
-        self.common.iter().map(stated).sum()
+        let fields: usize = self.common.iter().map(stated).sum();
+        if fields > 0 { fields + GUTTER } else { 0 }
     }
 }
 
@@ -138,14 +170,14 @@ fn count(risks: &mut Vec<(Risk, usize)>, risk: &Risk) {
     }
 }
 
-fn agent_width(agent: &Untrusted) -> usize {
-    text::name(agent).width() + 2
-}
-
 /// Returns the cells of `  reason Charged twice`.
 fn stated(cell: &Cell) -> usize {
     let unit = cell.unit.as_ref().map_or(0, |unit| width_of(unit) + 1);
-    width_of(&cell.key) + width_of(&cell.text) + unit + 3
+    key_of(cell).width() + width_of(&cell.text) + unit + 3
+}
+
+pub(super) fn key_of(cell: &Cell) -> Shown {
+    text::identifier(&Untrusted::from(cell.key.as_str())).cut(WIDEST_KEY)
 }
 
 fn width_of(text: &str) -> usize {
@@ -156,13 +188,14 @@ fn width_of(text: &str) -> usize {
 fn columns(rows: &[Vec<Cell>], mut room: usize) -> (Vec<Column>, Vec<Cell>) {
     let mut keys: Vec<&str> = Vec::new();
     for cell in rows.iter().flatten() {
-        if !keys.contains(&cell.key.as_str()) {
+        if keys.len() < KEYS && !keys.contains(&cell.key.as_str()) {
             keys.push(&cell.key);
         }
     }
     let is_common = |key: &&str| {
         let all = cells_of(rows, key);
         let is_same = all.len() == rows.len() && all.iter().all(|cell| Some(cell) == all.first());
+        let is_same = is_same && all.first().is_some_and(|cell| !cell.may_be_cut() && !cell.text.is_empty());
         let takes = all.first().map_or(0, |cell| stated(cell));
         let fits = is_same && takes <= room;
         room -= if fits { takes } else { 0 };
@@ -193,14 +226,17 @@ impl Column {
         let whole = fitting(numbers().map(|cell| point(&cell.text)).collect());
         let behind = fitting(numbers().map(|cell| cell.text.len() - point(&cell.text)).collect());
         let unit = fitting(cells.iter().filter_map(|cell| cell.unit.as_deref()).map(width_of).collect());
-        let text =
-            fitting(cells.iter().filter(|cell| !cell.is_number).map(|it| width_of(&it.text)).collect());
+        let text = fitting(cells.iter().filter(|cell| !cell.is_number).map(|it| text_of(it)).collect());
         let prose = cells.iter().filter(|cell| cell.text.matches(' ').count() >= BLANKS).count();
         let unit = if unit > 0 { unit + 1 } else { 0 };
         let is_prose = prose * 3 > cells.len();
         let width = (whole + behind + unit).max(text).min(if is_prose { PROSE } else { WIDEST });
         Self { key: key.to_owned(), whole, width, unit, is_prose }
     }
+}
+
+fn text_of(cell: &Cell) -> usize {
+    width_of(&cell.text) + cell.unit.as_ref().map_or(0, |unit| width_of(unit) + 1)
 }
 
 /// Returns the place of the decimal point, or the end.

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use crate::domain::{Look, Risk};
+use crate::domain::{ActionKey, Look, Risk, Row};
 use crate::tui::chrome;
 use crate::tui::core::model::Model;
 
 use super::slots::{RowId, Slot};
+use super::sync;
 use super::tally::{Urgency, Waiting};
 use super::words;
 
@@ -23,7 +24,6 @@ impl Urgency {
     }
 }
 
-/// Returns how many rows the key visits for each reason.
 pub(crate) fn counts(model: &Model) -> [usize; 4] {
     let stats = &model.list.stats;
     let [.., critical] = stats.risks;
@@ -32,7 +32,16 @@ pub(crate) fn counts(model: &Model) -> [usize; 4] {
     let unlisted = model.list.sources.iter().filter(|source| !source.listed);
     let unlisted = unlisted.filter_map(|source| source.blocked).sum::<u64>();
     let blocked = stats.waiting.saturating_add(usize::try_from(unlisted).unwrap_or(usize::MAX));
-    [stats.unknown, model.queue.tally.expiring(model.now, until), blocked, critical]
+    let staged = |is: &dyn Fn(&Row) -> bool| {
+        let slots = model.decide.draft.iter().filter_map(|(key, _)| model.queue.get(key));
+        slots.filter(|slot| slot.counts_as_pending() && is(&slot.entry.row)).count()
+    };
+    let is_soon = |row: &Row| row.expires_at.is_some_and(|at| at > model.now && at <= until);
+    let expiring = model.queue.tally.expiring(model.now, until);
+    let expiring = if expiring > 0 { expiring.saturating_sub(staged(&is_soon)) } else { 0 };
+    let is_critical = |row: &Row| row.risk == Risk::Critical;
+    let critical = if critical > 0 { critical.saturating_sub(staged(&is_critical)) } else { 0 };
+    [stats.unknown, expiring, blocked, critical]
 }
 
 /// Whether a row that is unknown, expires or is critical is not the one under the cursor.
@@ -45,11 +54,15 @@ pub(crate) fn leads_away(model: &Model) -> bool {
     !model.queue.is_filtered && unknown + expiring + critical > here
 }
 
+fn is_undecided(model: &Model, slot: &Slot) -> bool {
+    slot.counts_as_pending() && model.decide.draft.get(&slot.entry.key).is_none()
+}
+
 fn is_urgent(model: &Model, slot: &Slot) -> [bool; 3] {
     let until = model.now.plus_millis(lead(model));
-    let expires = slot.entry.row.expires_at.filter(|_| slot.is_pending());
+    let expires = slot.entry.row.expires_at.filter(|_| slot.is_pending() && is_undecided(model, slot));
     let is_soon = expires.is_some_and(|at| at > model.now && at <= until);
-    let is_critical = slot.counts_as_pending() && slot.entry.row.risk == Risk::Critical;
+    let is_critical = is_undecided(model, slot) && slot.entry.row.risk == Risk::Critical;
     [slot.is_lost(), is_soon, is_critical]
 }
 
@@ -57,35 +70,40 @@ fn lead(model: &Model) -> i64 {
     i64::try_from(model.settings.targets.expiring.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Moves to the next row that comes first, and says why.
 pub(crate) fn go(model: &mut Model) {
-    let (stops, hidden) = stops(model);
-    let here = model.here().map(|slot| &slot.entry.key);
-    let last = model.list.first.as_ref().filter(|(_, key)| Some(key) == here);
-    let last = last.and_then(|(why, key)| Some((*why, model.queue.index(key)?)));
-    let at = last.and_then(|last| stops.iter().position(|stop| *stop == last)).map_or(0, |at| at + 1);
-    let at = if at < stops.len() { at } else { 0 };
-    let Some((why, id)) = stops.get(at).copied() else {
+    let (mut stops, mut hidden) = round(model);
+    if stops.is_empty() && sync::arrive_all(model) {
+        (stops, hidden) = round(model);
+    }
+    // After a decision at a stop the cursor moved on, and so does the round.
+    let goes_on = |key: &ActionKey| {
+        model.here().is_some_and(|slot| slot.entry.key == *key) || model.decide.draft.get(key).is_some()
+    };
+    let last = model.list.first.as_ref().filter(|(_, key)| goes_on(key));
+    let last = last.and_then(|(why, key)| Some((*why, model.queue.get(key)?.rank)));
+    let place = |(why, id): &(Urgency, RowId)| (*why, model.queue.slot(*id).map_or(0, |slot| slot.rank));
+    let next = stops.iter().find(|stop| last.is_some_and(|last| place(stop) > last));
+    let Some((why, id)) = next.or(stops.first()).copied() else {
         let said = if hidden > 0 { words::all_hidden(hidden) } else { words::NOTHING_URGENT.to_owned() };
         return model.say(said);
     };
     model.queue.drop_range();
     model.queue.go_to_action(id);
     let Some(slot) = model.queue.slot(id) else { return };
-    let is_of_kind = |(kind, _): &&(Urgency, RowId)| *kind == why;
-    let nth = stops.iter().take(at + 1).filter(is_of_kind).count();
+    let of_kind = || stops.iter().filter(|(kind, _)| *kind == why);
+    let nth = of_kind().position(|(_, other)| *other == id).map_or(1, |nth| nth + 1);
     let reason = match (why, slot.entry.row.expires_at) {
         (Urgency::Expiring, Some(at)) => chrome::words::expires_in(at, model.now),
         (why, _) => why.word().to_owned(),
     };
     let hidden = if hidden > 0 { words::more_hidden(hidden) } else { String::new() };
-    let said = words::nth_of(&reason, nth, stops.iter().filter(is_of_kind).count(), &hidden);
+    let said = words::nth_of(&reason, nth, of_kind().count(), &hidden);
     model.list.first = Some((why, slot.entry.key.clone()));
     model.say(said);
 }
 
 /// Returns the stops of one round in order, and how many more the filter hides.
-fn stops(model: &Model) -> (Vec<(Urgency, RowId)>, usize) {
+fn round(model: &Model) -> (Vec<(Urgency, RowId)>, usize) {
     let queue = &model.queue;
     let mut waiting = HashSet::new();
     let mut reasons = |slot: &Slot| {

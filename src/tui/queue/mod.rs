@@ -25,6 +25,7 @@ pub(crate) mod elsewhere;
 pub(crate) mod filter;
 pub(crate) mod filter_state;
 pub(crate) mod first;
+pub(crate) mod group_view;
 pub(crate) mod groups;
 pub(crate) mod incoming;
 pub(crate) mod list;

@@ -59,6 +59,8 @@ pub(crate) struct Queue {
     pub(crate) anchor: Option<(Cursor, usize)>,
     /// Changes whenever the visible rows may have changed.
     pub(crate) arrangement: u64,
+    /// Number of times that a row changed its state.
+    restated: u64,
     /// Number of times that settled rows were removed.
     pub(crate) reloads: u32,
     pub(crate) sending: usize,
@@ -225,6 +227,7 @@ impl Queue {
 
     pub(crate) fn set_state(&mut self, key: &ActionKey, state: State) {
         let Some(slot) = self.slots.find(key).and_then(|id| self.slots.get_mut(id)) else { return };
+        self.restated += 1;
         self.tally.leaves(slot);
         let group = self.groups.get_mut(slot.group).filter(|_| slot.shown);
         let counts = |slot: &Slot| group.as_ref().is_some_and(|group| group.key.counts(slot));
@@ -251,6 +254,11 @@ impl Queue {
         if let Some(slot) = id.and_then(|id| self.slots.get_mut(id)) {
             slot.entry.row.edited = Some(line.title.clone());
         }
+    }
+
+    /// Returns numbers that differ after rows came, left or changed their states.
+    pub(crate) const fn changes(&self) -> (u64, u64) {
+        (self.arrangement, self.restated)
     }
 
     pub(crate) const fn is_fresh(&self, slot: &Slot) -> bool {

@@ -40,7 +40,7 @@ pub(crate) enum Urgency {
     Critical,
 }
 
-/// What waits for an action: its mission, or else its agent.
+/// The mission that waits for an action, or else the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Waiting {
     source: SourceName,

@@ -13,7 +13,7 @@ use crate::tui::preview::reader;
 use crate::tui::queue::words;
 use crate::tui::{claims, history, preview};
 
-use super::bands::{Band, BandRow, READ};
+use super::bands::{BandRow, READ};
 use super::counts::StagedByGroup;
 use super::groups::Regrouping;
 use super::incoming::FrozenUpdates;
@@ -302,17 +302,21 @@ pub(crate) fn fit_bands(model: &mut Model) {
         Line::Action(id) => model.queue.slot(id).map(|slot| slot.group),
     });
     let groups: Vec<GroupId> = groups.collect();
-    for id in model.list.bands.missing(groups, (model.queue.reloads, area.width)) {
+    let mut bands = std::mem::take(&mut model.list.bands);
+    for id in bands.missing(groups, (model.queue.reloads, area.width), model.queue.changes()) {
         let Some(group) = model.queue.group(id) else { continue };
         let row = |slot| BandRow {
             slot,
             is_undecided: slot.counts_as_pending() && model.decide.draft.get(&slot.entry.key).is_none(),
+            brief: model.brief_of(slot),
             is_flagged: !model.flags_of(slot).kind().0.is_empty(),
         };
         let rows: Vec<_> = model.queue.rows_of(group).take(READ).map(row).collect();
-        let band = Band::of(&rows, group.rows.len() <= READ, usize::from(area.width));
-        model.list.bands.put(id, band);
+        let is_whole = group.rows.len() <= READ;
+        let has_band = !group.is_single() && group.key.batch().is_some();
+        bands.make(id, &rows, is_whole, has_band);
     }
+    model.list.bands = bands;
 }
 
 // Sorting, grouping and freezing.
@@ -325,10 +329,15 @@ pub(crate) fn count(model: &mut Model) {
         Effect::Save(writes) => writes.iter().any(changes),
         effect => matches!(effect, Effect::Reconcile),
     };
-    if model.effects.iter().any(decided) || !model.decide.spread.is_of(&model.queue) {
-        model.decide.spread = StagedByGroup::of(&model.queue, &model.decide.draft);
+    let is_same_list = model.decide.spread.is_of(&model.queue);
+    if !is_same_list {
         model.list.bands.changed();
+    } else if model.effects.iter().any(decided) {
+        model.list.bands.decided();
+    } else {
+        return;
     }
+    model.decide.spread = StagedByGroup::of(&model.queue, &model.decide.draft);
 }
 
 pub(crate) fn sort(model: &mut Model, by: SortBy) {

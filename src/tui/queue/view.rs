@@ -1,14 +1,12 @@
 //! Draws the rows of the list, looking only at those on screen.
 
-use std::collections::HashMap;
-
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::contract::tool::{self, Cell, Totals, cells};
 use crate::domain::{
-    BatchKey, Decision, Look, StagedCounts, Status, Timestamp, Together, Untrusted, changes, merge,
+    Decision, DecisionKind, Look, StagedCounts, Status, Timestamp, Together, Untrusted, changes, merge,
 };
 use crate::text;
 use crate::text::Shown;
@@ -20,15 +18,13 @@ use crate::tui::chrome::{pen, theme};
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
-use crate::tui::preview::page::made::Cached;
 use crate::tui::queue::words;
 use crate::tui::snooze;
 
-use super::bands::Band;
+use super::bands::{Band, fitting};
 use super::columns;
 use super::groups::{Group, GroupKey};
 use super::places;
-use super::shape::varying;
 use super::slots::{Settled, Slot, State};
 use super::state::Line;
 
@@ -100,7 +96,6 @@ impl Row {
         pen::row(model, self.area, self.nth, self.here, buf)
     }
 
-    /// Returns a pen for the band of a group.
     fn band<'a>(&self, model: &Model, buf: &'a mut Buffer) -> Pen<'a> {
         let pen = pen::row(model, self.area, self.nth, self.here, buf);
         if self.here.is_some() || model.settings.low_bandwidth { pen } else { pen.base(theme::RAISED) }
@@ -158,32 +153,35 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     let band = model.list.bands.of(group.id).unwrap_or(&fallback);
     let mut pen = row.band(model, buf);
     pen.ours(theme::fold(model.settings.glyphs, group.folded), theme::DIM).ours(" ", theme::PLAIN);
-    pen.before(note.len() + 1, |pen| {
+    pen.before(note.len() + 4, |pen| {
         name(group, first, emphasis, pen);
         if group.folded {
             contents(model, band, staged, pen);
         } else if let Some(risk) = &band.risk {
             pen.ours("  ", theme::PLAIN).shown(&chrome::words::risk(risk), theme::risk(risk));
         }
-        let sum = band.sums.iter().find(|sum| sum.len() + 5 + band.common_width() <= pen.left());
-        let agent = band.agent.as_ref().filter(|_| group.key.batch().is_some());
-        pen.before(sum.map_or(0, |sum| sum.len() + 3), |pen| {
-            if let Some(agent) = agent.map(text::name).filter(|agent| agent.width() + 2 <= pen.left()) {
+        // Common fields have a place nowhere else, then sums.
+        let common = if group.folded { 0 } else { band.common_width() };
+        let sum = band.sums.iter().find(|sum| sum.len() + 3 + common <= pen.left());
+        pen.before(sum.map_or(0, |sum| sum.len() + 1), |pen| {
+            let agent = band.agent.as_ref().filter(|_| group.key.batch().is_some()).map(text::name);
+            if let Some(agent) = agent.filter(|agent| agent.width() + 2 + common <= pen.left()) {
                 pen.ours("  ", theme::PLAIN).shown(&agent, theme::DIM);
             }
-            if let Some(age) = age_of(band, model.now).filter(|age| age.len() + 2 <= pen.left()) {
+            if let Some(age) = age_of(band, model.now).filter(|age| age.len() + 2 + common <= pen.left()) {
                 pen.ours("  ", theme::PLAIN).ours(&age, theme::DIM);
             }
-            columns::draw_common(band, pen);
+            if !group.folded {
+                columns::draw_common(model, band, pen);
+            }
         });
         if let Some(sum) = sum {
-            pen.ours(sum, theme::QUIET);
+            pen.ours(" ", theme::PLAIN).ours(sum, theme::QUIET);
         }
     });
-    pen.ours(&note, style);
+    pen.ours("   ", theme::PLAIN).ours(&note, style);
 }
 
-/// Returns the age of all rows of a band, if they have one and it is worth a word.
 fn age_of(band: &Band, now: Timestamp) -> Option<String> {
     let (first, last) = band.proposed?;
     let [age, other] = [first, last].map(|at| chrome::words::row_age(at, now));
@@ -193,17 +191,24 @@ fn age_of(band: &Band, now: Timestamp) -> Option<String> {
 /// Draws `HIGH 40  CRIT 1  ! 1  ✓2 ✗1`: what a folded group contains.
 fn contents(model: &Model, band: &Band, staged: StagedCounts, pen: &mut Pen<'_>) {
     for (risk, count) in &band.risks {
-        pen.ours("  ", theme::PLAIN).shown(&chrome::words::risk(risk), theme::risk(risk));
+        let (word, count) = (chrome::words::risk(risk), format!(" {count}"));
+        if word.width() + count.len() + 2 > pen.left() {
+            return;
+        }
+        pen.ours("  ", theme::PLAIN).shown(&word, theme::risk(risk));
         if band.risks.len() > 1 {
-            pen.ours(&format!(" {count}"), theme::DIM);
+            pen.ours(&count, theme::DIM);
         }
     }
-    if band.flagged > 0 {
+    if band.flagged > 0 && pen.left() >= 8 {
         pen.ours("  ! ", theme::LOOK).ours(&band.flagged.to_string(), theme::PLAIN);
     }
     let staged = staged.each().filter(|(_, n)| *n > 0);
     for (nth, (kind, n)) in staged.enumerate() {
         let mark = Mark::Decided(kind);
+        if n.to_string().len() + 3 > pen.left() {
+            return;
+        }
         pen.ours(if nth == 0 { "  " } else { " " }, theme::PLAIN);
         pen.ours(mark.glyph(model.settings.glyphs), mark.style()).ours(&n.to_string(), theme::PLAIN);
     }
@@ -222,10 +227,10 @@ fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     };
     let mut pen = row.band(model, buf);
     pen.ours(theme::fold(model.settings.glyphs, group.folded), theme::DIM).ours(" ", theme::PLAIN);
-    pen.before(note.len() + 1, |pen| {
+    pen.before(note.len() + 4, |pen| {
         pen.ours(&name, theme::role(Look::UNKNOWN.role));
     });
-    pen.ours(&note, style);
+    pen.ours("   ", theme::PLAIN).ours(&note, style);
 }
 
 /// Returns `outcome unknown: t resolves these; next check at 14:22:07`.
@@ -266,17 +271,21 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
         Some(Mark::Unread) => theme::PLAIN,
         _ => theme::QUIET,
     };
-    let note = note(model, slot, if alone { &fallback } else { band }, pen.left());
+    let room = pen.left().saturating_sub(1);
+    let note = note(model, slot, band, alone, room);
     let width = note.iter().map(|(text, _)| text.width()).sum::<usize>();
     pen.before(width + 1 + usize::from(width > 0), |pen| {
         let leads = row.here.is_some();
         let is_edited = slot.entry.row.edited.is_some();
         let brief = model.brief_of(slot).filter(|_| slot.counts_as_pending() || !is_edited);
-        let reserved = NOTE.saturating_sub(width);
-        let drawn = brief.is_some_and(|brief| columns::draw(band, &brief, (style, leads), reserved, pen));
+        let drawn = brief.is_some_and(|brief| columns::draw(band, &brief, (style, leads), room, pen));
         if !drawn {
             let style = if leads { pen::bold(style) } else { style };
-            pen.shown(&text::line(&model.title_of(slot)).boxed(), style);
+            let title = model.title_of(slot);
+            let shown = text::line(&title);
+            // The arrow of an edited title is ours.
+            let shown = if title == slot.entry.row.title { shown.in_column() } else { shown.boxed() };
+            pen.shown(&shown, style);
         }
     });
     if width > 0 {
@@ -288,13 +297,13 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
 }
 
 /// Returns what placet says of a row, at its right end: the first thing that applies.
-fn note(model: &Model, slot: &Slot, band: &Band, room: usize) -> pen::Parts {
+fn note(model: &Model, slot: &Slot, band: &Band, alone: bool, room: usize) -> pen::Parts {
     if let State::Settled(settled) = &slot.state {
         return outcome(model, settled, slot, room);
     }
     let (key, row) = (&slot.entry.key, &slot.entry.row);
     let mut parts = Vec::new();
-    if band.risk.as_ref() != Some(&row.risk) {
+    if alone || band.risk.as_ref() != Some(&row.risk) {
         parts.push((chrome::words::risk(&row.risk), theme::risk(&row.risk)));
     }
     let flag = if slot.counts_as_pending() { model.flags_of(slot).kind().0 } else { "" };
@@ -327,19 +336,20 @@ fn note(model: &Model, slot: &Slot, band: &Band, room: usize) -> pen::Parts {
     } else {
         let same = || same.map(|same| (Shown::ours(same.short()), theme::LOOK));
         let age = || {
-            let is_old = model.now.since(row.created_at) >= OLD && age_of(band, model.now).is_none();
+            let is_old =
+                model.now.since(row.created_at) >= OLD && (alone || age_of(band, model.now).is_none());
             is_old.then(|| (Shown::ours(chrome::words::row_age(row.created_at, model.now)), theme::DIM))
         };
+        let approvals = || nonempty(approvals(model, slot, room));
         let claimed = || nonempty(claimed(model, slot, room));
-        nonempty(approvals(model, slot, room))
-            .or_else(|| was(model, slot))
-            .or_else(own)
-            .or_else(same)
-            .or_else(claimed)
-            .or_else(age)
+        let was = was(model, slot, band, room);
+        was.or_else(own).or_else(same).or_else(approvals).or_else(claimed).or_else(age)
     };
     let sign = sign.map(|sign| (Shown::ours(sign), theme::LOOK));
-    parts.extend(sign.into_iter().chain(said));
+    let is_changed = slot.is_pending() && model.has_changed(key);
+    let changed = Mark::Decided(DecisionKind::Retry).glyph(model.settings.glyphs);
+    let changed = is_changed.then(|| (Shown::ours(changed), theme::LOOK));
+    parts.extend(changed.into_iter().chain(sign).chain(said));
     let gaps = (1..parts.len()).rev();
     for nth in gaps {
         parts.insert(nth, (Shown::ours(" "), theme::PLAIN));
@@ -348,16 +358,19 @@ fn note(model: &Model, slot: &Slot, band: &Band, room: usize) -> pen::Parts {
 }
 
 /// Returns `was 129.90` for an edited value in a column, or `priority 2 → 1`.
-fn was(model: &Model, slot: &Slot) -> Option<(Shown, Style)> {
+fn was(model: &Model, slot: &Slot, band: &Band, room: usize) -> Option<(Shown, Style)> {
     let key = &slot.entry.key;
     // A title shows the edit itself.
     let brief = slot.entry.row.brief.as_ref()?;
-    let (edits, cached) = model.edits_of(key).zip(model.preview.cached(key)).filter(|_| slot.is_pending())?;
+    let rejects = model.decide.draft.get(key).is_some_and(|staged| staged.decision.kind().rejects());
+    let edits = model.edits_of(key).filter(|_| slot.is_pending() && !rejects);
+    let (edits, cached) = edits.zip(model.preview.cached(key))?;
     let changes = changes(&cached.action.input, edits);
     let [change] = changes.as_slice() else {
         return (!changes.is_empty()).then(|| (Shown::ours(words::edited(changes.len())), theme::KEY));
     };
-    let is_it = |cell: &Cell| cell.key == change.key && cell.key == change.path;
+    let is_drawn = fitting(&band.columns, room).iter().any(|column| column.key == change.key);
+    let is_it = |cell: &Cell| is_drawn && cell.key == change.key && cell.key == change.path;
     let old = cells(brief).into_iter().find(is_it);
     let told = match old {
         Some(cell) => Shown::ours(words::WAS).followed_by(text::line(&cell.text.into()).in_column()),
@@ -366,7 +379,6 @@ fn was(model: &Model, slot: &Slot) -> Option<(Shown, Style)> {
     Some((told.cut(NOTE * 2), theme::KEY))
 }
 
-/// Returns the approvals given and needed, and by whom.
 fn approvals(model: &Model, slot: &Slot, room: usize) -> Shown {
     let Some(approvals) = slot.entry.row.approvals.as_ref().filter(|_| slot.is_pending()) else {
         return Shown::ours("");
@@ -423,16 +435,6 @@ fn outcome(model: &Model, settled: &Settled, slot: &Slot, room: usize) -> pen::P
     parts
 }
 
-// Groups other than batches: the name in the header, and the content in the preview.
-
-/// Maximum number of actions examined per frame for a group's preview.
-const LOOKED: usize = 2_000;
-const COLUMN: usize = 18;
-
-fn column(width: u16, columns: usize) -> usize {
-    (usize::from(width).saturating_sub(4) / columns.max(1)).saturating_sub(1).max(COLUMN)
-}
-
 pub(crate) fn name(group: &Group, first: &Slot, style: Style, pen: &mut Pen<'_>) {
     let row = &first.entry.row;
     let mut named = |word: &str, id: Option<&Untrusted>| {
@@ -457,131 +459,6 @@ pub(crate) fn name(group: &Group, first: &Slot, style: Style, pen: &mut Pen<'_>)
     }
 }
 
-fn batches(group: &Group) -> String {
+pub(super) fn batches(group: &Group) -> String {
     if group.batches == 1 { "1 batch".to_owned() } else { format!("{} batches", group.batches) }
-}
-
-pub(crate) fn draw_group(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
-    let Some(first) = model.queue.rows_of(group).next() else { return };
-    name(group, first, theme::BOLD, &mut Pen::new(buf, area, 0));
-    let staged = model.decide.spread.of_group(group, &model.decide.tally).total();
-    let undecided = group.open.saturating_sub(staged);
-    let line = words::group_counts(group.open, undecided, staged, &batches(group));
-    Pen::new(buf, area, 1).ours(&line, theme::PLAIN);
-    let keys = &model.settings.keymap;
-    let hint = chrome::words::group_keys(
-        &keys.key(Command::ApproveRest),
-        &keys.key(Command::Mark),
-        &keys.key(Command::ReviewBatch),
-    );
-    Pen::new(buf, area, 2).ours(&hint, theme::DIM);
-    let rest = Rect { y: area.y + 4.min(area.height), height: area.height.saturating_sub(4), ..area };
-    match group.key {
-        GroupKey::Shape(_) => shape(model, group, rest, buf),
-        _ => by_batch(model, group, rest, buf),
-    }
-}
-
-fn by_batch(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
-    let mut order: Vec<(BatchKey, &Slot)> = Vec::new();
-    let mut counts: HashMap<BatchKey, usize> = HashMap::new();
-    for slot in model.queue.rows_of(group).take(LOOKED) {
-        let batch = slot.entry.batch();
-        let count = counts.entry(batch.clone()).or_insert_with(|| {
-            order.push((batch, slot));
-            0
-        });
-        *count += usize::from(slot.counts_as_pending());
-    }
-    let room = usize::from(area.height);
-    for (nth, (batch, slot)) in order.iter().take(room).enumerate() {
-        let open = counts.get(batch).copied().unwrap_or_default();
-        let staged = chrome::words::staged(model.decide.tally.batch(batch));
-        let gap = if staged.is_empty() { "" } else { "  staged " };
-        let note = format!("{open} open{gap}{staged} ");
-        let mut pen = Pen::new(buf, area, nth as u16);
-        pen.shorten(note.len() + 1).shown(&text::identifier(&slot.entry.row.tool), theme::PLAIN);
-        if let Some(id) = &slot.entry.row.batch {
-            pen.ours("  ", theme::PLAIN).shown(&text::identifier(id.untrusted()), theme::DIM);
-        }
-        Pen::new(buf, area, nth as u16).keep(note.len()).ours(&note, theme::DIM);
-    }
-    if group.rows.len() > LOOKED {
-        let line = words::first_of(LOOKED, group.rows.len());
-        Pen::new(buf, area, order.len().min(room) as u16).ours(&line, theme::DIM);
-    }
-}
-
-/// Draws the varying values: input fields of loaded actions, or words of titles.
-fn shape(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
-    let rows = usize::from(area.height.saturating_sub(2));
-    let slots: Vec<&Slot> = model.queue.rows_of(group).take(rows).collect();
-    let cached: Vec<Option<&Cached>> =
-        slots.iter().map(|slot| model.preview.cached(&slot.entry.key).map(AsRef::as_ref)).collect();
-    let fields = fields(&cached);
-    let width = column(area.width, fields.len());
-    let mut pen = Pen::new(buf, area, 0);
-    if fields.is_empty() {
-        pen.ours(words::WHAT_VARIES, theme::DIM);
-    } else {
-        pen.ours("    ", theme::DIM);
-        for field in &fields {
-            pen.column(&text::line(&Untrusted::from(field.as_str())), width, theme::KEY)
-                .ours(" ", theme::PLAIN);
-        }
-    }
-    for (nth, (slot, cached)) in slots.iter().zip(&cached).enumerate() {
-        let mut pen = Pen::new(buf, area, nth as u16 + 1);
-        let letter =
-            model.decide.draft.get(&slot.entry.key).map_or('.', |staged| staged.decision.kind().letter());
-        let marked = if slot.marked { '+' } else { ' ' };
-        pen.ours(&format!("{marked}{letter}  "), theme::PLAIN);
-        match cached.filter(|_| !fields.is_empty()) {
-            Some(cached) => values(cached, &fields, width, &mut pen),
-            None => {
-                for part in varying(&slot.entry.row.title) {
-                    pen.column(&text::line(&part), COLUMN, theme::PLAIN).ours(" ", theme::PLAIN);
-                }
-            }
-        }
-    }
-    if group.rows.len() > slots.len() {
-        let key = model.settings.keymap.key(Command::Unfold);
-        let line = words::and_more(group.rows.len() - slots.len(), &key);
-        Pen::new(buf, area, area.height.saturating_sub(1)).ours(&line, theme::DIM);
-    }
-}
-
-/// Returns keys whose values differ among the loaded inputs; empty with fewer than two inputs.
-fn fields(cached: &[Option<&Cached>]) -> Vec<String> {
-    let read: Vec<HashMap<String, &str>> = cached.iter().flatten().map(|cached| members(cached)).collect();
-    let Some(first) = cached.iter().flatten().next().filter(|_| read.len() > 1) else { return Vec::new() };
-    let keys = first
-        .action
-        .input
-        .members()
-        .unwrap_or_default()
-        .into_iter()
-        .map(|member| member.key.text.into_owned());
-    keys.filter(|key| {
-        let mut values = read.iter().map(|members| members.get(key));
-        let one = values.next();
-        values.any(|value| Some(value) != one)
-    })
-    .collect()
-}
-
-fn members(cached: &Cached) -> HashMap<String, &str> {
-    let members = cached.action.input.members().unwrap_or_default();
-    members.into_iter().map(|member| (member.key.text.into_owned(), member.value)).collect()
-}
-
-fn values(cached: &Cached, fields: &[String], width: usize, pen: &mut Pen<'_>) {
-    let members = members(cached);
-    for field in fields {
-        let value = members
-            .get(field)
-            .map_or_else(|| Shown::ours("(none)"), |value| text::line(&Untrusted::from(*value)));
-        pen.column(&value, width, theme::PLAIN).ours(" ", theme::PLAIN);
-    }
 }

@@ -25,7 +25,6 @@ pub(crate) const RAISED: Style = Style::new().bg(Color::Gray);
 pub(crate) const GOOD: Style = Style::new().fg(Color::Green);
 pub(crate) const BAD: Style = Style::new().fg(Color::Red);
 pub(crate) const WARN: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
-/// A warning, or something unusual, that is no heading.
 pub(crate) const LOOK: Style = Style::new().fg(Color::Yellow);
 pub(crate) const KEY: Style = Style::new().fg(Color::Cyan);
 /// Hues of source texts: keys, headings, comments; and numbers, literals, strings. Never used for placet's own text,

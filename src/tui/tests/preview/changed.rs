@@ -78,7 +78,7 @@ fn changed_action_is_not_sent_and_opens_the_diff() {
 #[test]
 fn changed_row_is_unstaged_and_marked_until_decided_again() {
     let mut desk = changed(100, 30);
-    insta::assert_snapshot!(desk.row(0), @"▌• pay_invoice │ Pay                        low changed");
+    insta::assert_snapshot!(desk.row(0), @"▌• pay_invoice │ Pay                      low ↻ changed");
     assert_eq!(desk.message(), "Pay changed after you decided it: your decision was undone");
     assert_eq!(desk.staged(), "");
 

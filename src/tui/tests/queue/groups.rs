@@ -184,7 +184,7 @@ fn shapes_in_two_panes() {
        create_linear_issue │ Issue about login      low 1 h │ Refund … EUR to …  refund_payment
        save_document │ Guide for login             low 50 m
        create_linear_issue │ Issue about billing   med 40 m
-    ▌▸ Refund … EUR to …  refund_payment  HIGH 1  low2 left
+    ▌▸ Refund … EUR to …  refund_payment  HIGH 1     2 left
      • send_email │ Mail to oda                    low 10 m
 
 

@@ -140,7 +140,7 @@ fn two_panes() {
      ✓ │ Refund double-charge INV-8841                 44 m │ creates one issue in Linear
     ▌✎ │ Escalate: EU outage → [now] Escalate: EU out… 32 m │ Escalate: EU outage → [now] Escalate: EU…
        │ 退款申请 世界 [] 客户 needs a long answe… low 31 m │ │ title
-     ▾ update_linear_issue  low  refunds-agent  all decided │ │ -   Escalate: EU outage
+     ▾ update_linear_issue  low                 all decided │ │ -   Escalate: EU outage
      ✗ │ Close stale ticket #1182                      30 m │ │ +   [now] Escalate: EU outage
        │ Reopen LIN-399                   rejected by maria │
      • refund_payment │ Refund 1.10 EUR to …  CRIT ! hidden │   5 other fields unchanged
@@ -210,7 +210,7 @@ fn the_smallest_list() {
      ✓ │ Refund double-cha… approved unread
     ▌✎ │ Escalate: EU outa… approved unread
      • │ 退款申请 世界 [] 客户 ne… low 31 m
-     ▾ update_linear_issue  low all decided
+     ▾ update_linear_issue  …   all decided
      create_linear_issue · medium
      creates one issue in Linear
      staged 1 approve · 1 edit · 1 ex…saved

@@ -40,7 +40,7 @@ fn the_report() {
        │ Refund double-charge INV-8841             executed │ creates one issue in Linear
     ▌✎ │ Escalate: EU outage → [now] Escalate: EU out… 32 m │ Escalate: EU outage → [now] Escalate: EU…
        │ 退款申请 世界 [] 客户 needs a long answe… low 31 m │   your edits replace: title (the Diff
-     ▾ update_linear_issue  low  refunds-agent  all settled │   tab shows them)
+     ▾ update_linear_issue  low                 all settled │   tab shows them)
        │ Close stale ticket #1182           rejected by lee │
        │ ┌─ Sent: 3 decisions  14:22 ─────────────────────────────────────────────────────────────┐
      • re│  batch                                     approved  rejected   skipped    failed      │
