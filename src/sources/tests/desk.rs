@@ -17,7 +17,7 @@ use crate::sources::{Source, SourceError, Synced};
 /// Generous, so that a busy machine loses no answer.
 const AT_EASE: Duration = Duration::from_secs(30);
 /// Short, because these scenarios wait for lost answers.
-const IN_A_HURRY: Duration = Duration::from_secs(2);
+const IN_A_HURRY: Duration = Duration::from_secs(6);
 
 static NTH: AtomicUsize = AtomicUsize::new(0);
 

@@ -162,8 +162,8 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
         }
         // Common fields have a place nowhere else, then sums.
         let common = if group.folded { 0 } else { band.common_width() };
-        let sum = band.sums.iter().find(|sum| sum.len() + 3 + common <= pen.left());
-        pen.before(sum.map_or(0, |sum| sum.len() + 1), |pen| {
+        let sum = band.sums.iter().find(|sum| sum.len() + 2 + common <= pen.left());
+        pen.before(sum.map_or(0, |sum| sum.len() + 2), |pen| {
             let agent = band.agent.as_ref().filter(|_| group.key.batch().is_some()).map(text::name);
             if let Some(agent) = agent.filter(|agent| agent.width() + 2 + common <= pen.left()) {
                 pen.ours("  ", theme::PLAIN).shown(&agent, theme::DIM);
@@ -176,7 +176,7 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
             }
         });
         if let Some(sum) = sum {
-            pen.ours(" ", theme::PLAIN).ours(sum, theme::QUIET);
+            pen.ours("  ", theme::PLAIN).ours(sum, theme::QUIET);
         }
     });
     pen.ours("   ", theme::PLAIN).ours(&note, style);

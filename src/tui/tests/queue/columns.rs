@@ -120,6 +120,15 @@ fn sum_counts_undecided_rows_only() {
 }
 
 #[test]
+fn sum_stays_before_the_agent_of_a_narrow_band() {
+    let all =
+        (10..23).map(|id| refund(&id.to_string(), "400.00", if id < 20 { "EUR" } else { "USD" }, "ann", "x"));
+    let desk = Desk::new(100, 30, all.collect());
+    assert!(desk.row(0).contains("4000.00 EUR + 1 more   13 left"), "{}", desk.row(0));
+    assert!(!desk.row(0).contains("refunds-agent"), "{}", desk.row(0));
+}
+
+#[test]
 fn row_that_differs_from_its_band_says_so() {
     let note = |id: &str, issue: &str, text: &str| {
         let input = format!(r#"{{"issue_id":"{issue}","body":"{text}"}}"#);
