@@ -177,7 +177,7 @@ async fn a_lost_run_that_may_be_repeated_rests_first() {
     assert_eq!(stored.action.row.status, Status::Approved);
     assert_eq!(stored.action.error.unwrap().as_raw(), "HTTP 503");
     assert!(waiting().await.is_empty());
-    shelf.clock.pass(2_001);
+    shelf.clock.pass(10_000);
     assert_eq!(waiting().await, ["a"]);
 }
 
