@@ -71,7 +71,7 @@ const MAX_LINES: usize = 600;
 
 /// Lines of code of each room, without tests and comments. A commit that raises one says what the room gives in return.
 const BUDGET: &[(&str, usize)] = &[
-    ("tui", 28_673),
+    ("tui", 28_696),
     ("gate", 13_980),
     ("sources", 7_214),
     ("inbox", 6_319),

@@ -1,6 +1,6 @@
 //! The short fields of an input, for the columns of a list.
 
-use super::definition::{Definition, inner, showing};
+use super::definition::{Definition, bounded, inner, showing, text_of};
 use super::money::{self, Money};
 use super::said::{cut, say};
 use super::telling::{self, is_identity};
@@ -43,33 +43,41 @@ impl Definition {
     /// the title is not made from fields alone, or a field of it is long.
     pub fn brief(&self, tool: &str, title: &str, input: &str) -> Option<RawJson> {
         let template = self.title.as_deref().unwrap_or_default();
-        if COMPUTED.iter().any(|hole| template.contains(hole)) || self.title(tool, input) != title {
+        let parts = self.parts(tool, input);
+        if COMPUTED.iter().any(|hole| template.contains(hole)) || bounded(&text_of(&parts)) != title {
             return None;
         }
-        let input = inner(input);
-        let members = json::members(input).filter(|members| members.len() <= MEMBERS)?;
-        let first = self.parts(tool, input).into_iter().filter_map(|part| part.key);
-        let first: Vec<String> = first.collect();
+        let members = json::members(inner(input)).filter(|members| members.len() <= MEMBERS)?;
+        let first: Vec<String> = parts.into_iter().filter_map(|part| part.key).collect();
         let amounts = money::amounts(&members);
-        let rank = |member: &Member<'_>| rank(tool, &first, &amounts, &member.key.text);
-        // Of duplicate keys the last counts.
-        let is_last = |(nth, it): &(usize, &Member<'_>)| {
-            members.iter().skip(nth + 1).all(|other| other.key.text != it.key.text)
-        };
-        let last = members.iter().enumerate().filter(is_last).map(|(_, it)| it);
-        let mut kept: Vec<_> = last.filter_map(|it| Some((rank(it), it, short(it)?))).collect();
-        kept.sort_by(|(one, a, _), (other, b, _)| (one, &a.key.text).cmp(&(other, &b.key.text)));
-        let is_kept = |key: &String| kept.iter().any(|(_, member, _)| member.key.text == key.as_str());
-        if kept.is_empty() || !first.iter().all(is_kept) {
+        let ranked = |it: &Member<'_>| rank(tool, &first, &amounts, &it.key.text);
+        let mut fields = short_fields(&members);
+        fields.sort_by(|(one, _), (other, _)| {
+            (ranked(one), &one.key.text).cmp(&(ranked(other), &other.key.text))
+        });
+        let is_kept = |key: &String| fields.iter().any(|(member, _)| member.key.text == key.as_str());
+        if fields.is_empty() || !first.iter().all(is_kept) {
             return None;
         }
-        kept.truncate(FIELDS.max(first.len()));
-        let field = |(_, member, value): &(_, &Member<'_>, String)| {
-            format!("{}:{value}", json::encode(&member.key.text))
-        };
-        let fields: Vec<String> = kept.iter().map(field).collect();
-        Some(RawJson::scanned(&format!("{{{}}}", fields.join(","))))
+        fields.truncate(FIELDS.max(first.len()));
+        Some(object(&fields))
     }
+}
+
+type Field<'a> = (&'a Member<'a>, String);
+
+/// Returns the fields with values that fit into a row. Of duplicate keys the last counts.
+fn short_fields<'a>(members: &'a [Member<'a>]) -> Vec<Field<'a>> {
+    let is_last = |(nth, it): &(usize, &Member<'_>)| {
+        members.iter().skip(nth + 1).all(|other| other.key.text != it.key.text)
+    };
+    let last = members.iter().enumerate().filter(is_last);
+    last.filter_map(|(_, it)| Some((it, short(it)?))).collect()
+}
+
+fn object(fields: &[Field<'_>]) -> RawJson {
+    let field = |(member, value): &Field<'_>| format!("{}:{value}", json::encode(&member.key.text));
+    RawJson::scanned(&format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(",")))
 }
 
 fn rank(tool: &str, first: &[String], amounts: &[Money], key: &str) -> (usize, usize) {
@@ -109,20 +117,16 @@ fn short(member: &Member<'_>) -> Option<String> {
 /// Returns the brief of another server, cut to our limits.
 pub fn limited_brief(brief: &RawJson) -> Option<RawJson> {
     let members = brief.members().filter(|members| members.len() <= FIELDS * 2)?;
-    let is_last = |nth: usize, key: &str| members.iter().skip(nth + 1).all(|other| other.key.text != key);
-    let kept = members.iter().enumerate().filter(|(nth, it)| is_last(*nth, &it.key.text));
-    let fields = kept.filter_map(|(_, it)| Some(format!("{}:{}", json::encode(&it.key.text), short(it)?)));
-    let fields: Vec<String> = fields.collect();
-    (!fields.is_empty()).then(|| RawJson::scanned(&format!("{{{}}}", fields.join(","))))
+    Some(short_fields(&members)).filter(|fields| !fields.is_empty()).map(|fields| object(&fields))
 }
 
+/// Returns a brief with the values of an edited input.
 pub fn edited_brief(brief: &RawJson, edited: &RawJson) -> RawJson {
     let now = json::members(inner(edited.as_str())).unwrap_or_default();
-    let fields = brief.members().unwrap_or_default().into_iter().filter_map(|member| {
-        let value = short(now.iter().find(|it| it.key.text == member.key.text)?)?;
-        Some(format!("{}:{value}", json::encode(&member.key.text)))
-    });
-    RawJson::scanned(&format!("{{{}}}", fields.collect::<Vec<_>>().join(",")))
+    let now = short_fields(&now);
+    let keys = brief.members().unwrap_or_default();
+    let fields = keys.iter().filter_map(|key| now.iter().find(|(it, _)| it.key.text == key.key.text));
+    object(&fields.cloned().collect::<Vec<_>>())
 }
 
 /// Returns the cells of a brief, in its order. The currency of an amount is its unit and has no cell.

@@ -83,61 +83,61 @@ fn right(model: &Model, states: &[String], good: bool, pen: &mut Pen<'_>) {
 
 /// Returns the counts, most important first.
 fn counts(model: &Model, layout: &Layout) -> Vec<Count> {
-    let mut counts: Vec<Count> = Vec::new();
-    let mut say = |text: String, style, needed| {
-        counts.push(Count { key: String::new(), said: Shown::ours(text), style, needed });
-    };
+    let count =
+        |text: String, style, needed| Count { key: String::new(), said: Shown::ours(text), style, needed };
     let roomy = layout.header.width >= 64;
     let key = |command| model.settings.keymap.key(command);
-    if let Some(paused) = paused(model, roomy) {
-        say(paused, theme::WARN, true);
-    }
-    if model.list.sources.iter().any(|source| source.listed) {
-        say(words::to_decide(model.undecided()), theme::BOLD, true);
+    let mut counts: Vec<Count> = Vec::new();
+    counts.extend(paused(model, roomy).map(|paused| count(paused, theme::WARN, true)));
+    counts.push(if model.list.sources.iter().any(|source| source.listed) {
+        count(words::to_decide(model.undecided()), theme::BOLD, true)
     } else {
         // No source was read, so a zero would be wrong.
-        say(words::UNKNOWN_TO_DECIDE.to_owned(), theme::WARN, true);
+        count(words::UNKNOWN_TO_DECIDE.to_owned(), theme::WARN, true)
+    });
+    let mut urgent = urgent(model).peekable();
+    if let Some(first) = urgent.peek_mut() {
+        first.key = format!("{} ", key(Command::First));
     }
-    if let Some(told) = model.list.elsewhere.told() {
-        say(told, theme::WARN, true);
-    }
+    // Unknown outcomes are never left out, so they take their place first.
+    counts.extend(urgent.next_if(|count| count.needed));
+    counts.extend(model.list.elsewhere.told().map(|told| count(told, theme::WARN, true)));
     if let Some(later) = &model.list.frozen {
         let waits = if later.len() == 0 { String::new() } else { words::not_shown(later.len()) };
-        say(format!("FROZEN{waits} ({} follows)", key(Command::Freeze)), theme::WARN, true);
+        let frozen = format!("FROZEN{waits} ({} follows)", key(Command::Freeze));
+        counts.push(count(frozen, theme::WARN, true));
     }
-    if let Some(snoozed) = snooze::view::count(model) {
-        say(snoozed, theme::PLAIN, roomy);
+    counts.extend(snooze::view::count(model).map(|snoozed| count(snoozed, theme::PLAIN, roomy)));
+    if let Some((shown, filter)) = filter::stands(model) {
+        counts.push(count(format!("{shown} ({} clears)", key(Command::Back)), theme::WARN, true));
+        counts.push(Count { said: filter, ..count(String::new(), theme::KEY, true) });
+    } else if !model.queue.held.is_empty() {
+        counts.push(count(words::new_above(model.queue.held.len()), theme::WARN, true));
     }
-    if let Some((count, filter)) = filter::stands(model) {
-        say(format!("{count} ({} clears)", key(Command::Back)), theme::WARN, true);
-        counts.push(Count { key: String::new(), said: filter, style: theme::KEY, needed: true });
-        return counts;
+    counts.extend(urgent);
+    if model.queue.group_by != GroupBy::default() {
+        counts.push(count(format!("by {}", model.queue.group_by.word()), theme::DIM, false));
     }
-    if !model.queue.held.is_empty() {
-        say(words::new_above(model.queue.held.len()), theme::WARN, true);
+    if model.queue.sort_by != SortBy::default() {
+        counts.push(count(format!("{} first", model.queue.sort_by.first()), theme::DIM, false));
     }
-    let led = Urgency::ALL.into_iter().zip(first::counts(model)).filter(|(_, count)| *count > 0);
-    for (nth, (why, count)) in led.enumerate() {
-        let style = match why {
+    counts
+}
+
+/// Returns `1 expiring`, `5 blocked`, `8 critical`: the rows that come first.
+fn urgent(model: &Model) -> impl Iterator<Item = Count> {
+    let counted = Urgency::ALL.into_iter().zip(first::counts(model)).filter(|(_, count)| *count > 0);
+    counted.map(|(why, count)| Count {
+        key: String::new(),
+        said: Shown::ours(format!("{count} {}", why.word())),
+        style: match why {
             Urgency::Unknown => theme::role(Look::UNKNOWN.role),
             Urgency::Expiring => theme::LOOK,
             Urgency::Blocking => theme::PLAIN,
             Urgency::Critical => theme::BAD,
-        };
-        let key = if nth == 0 { format!("{} ", key(Command::First)) } else { String::new() };
-        let said = Shown::ours(format!("{count} {}", why.word()));
-        counts.push(Count { key, said, style, needed: why == Urgency::Unknown });
-    }
-    let mut say = |text: String| {
-        counts.push(Count { key: String::new(), said: Shown::ours(text), style: theme::DIM, needed: false });
-    };
-    if model.queue.group_by != GroupBy::default() {
-        say(format!("by {}", model.queue.group_by.word()));
-    }
-    if model.queue.sort_by != SortBy::default() {
-        say(format!("{} first", model.queue.sort_by.first()));
-    }
-    counts
+        },
+        needed: why == Urgency::Unknown,
+    })
 }
 
 fn paused(model: &Model, roomy: bool) -> Option<String> {

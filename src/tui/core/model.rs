@@ -202,15 +202,19 @@ impl Model {
         }
     }
 
+    /// Returns the edits that approving sends, and the input that they change; `None` for an excluded action.
+    pub(crate) fn edits_in_row(&self, key: &ActionKey) -> Option<(&Edits, &RawJson)> {
+        let rejects = self.decide.draft.get(key).is_some_and(|staged| staged.decision.kind().rejects());
+        self.edits_of(key).filter(|_| !rejects).zip(self.preview.cached(key).map(|it| &it.action.input))
+    }
+
     /// Returns the short fields of an action, with its edits.
     pub(crate) fn brief_of<'a>(&'a self, slot: &'a Slot) -> Option<Cow<'a, RawJson>> {
         let (key, brief) = (&slot.entry.key, slot.entry.row.brief.as_ref()?);
-        let rejects = self.decide.draft.get(key).is_some_and(|staged| staged.decision.kind().rejects());
-        let edits = self.edits_of(key).filter(|_| !rejects);
-        let Some((edits, cached)) = edits.zip(self.preview.cached(key)) else {
+        let Some((edits, input)) = self.edits_in_row(key) else {
             return Some(Cow::Borrowed(brief));
         };
-        let edited = merge(&cached.action.input, edits).ok()?;
+        let edited = merge(input, edits).ok()?;
         Some(Cow::Owned(tool::edited_brief(brief, &edited)))
     }
 

@@ -115,9 +115,6 @@ fn after(model: &mut Model, cause: Cause, stood: Option<&Cursor>) {
         sync::arrive(model, cause.moves && model.queue.cursor() != stood);
         queue::update::keep_in_view(model);
     }
-    if cause.brings {
-        model.list.bands.changed();
-    }
     queue::update::fit_bands(model);
     preview::update::follow(model);
     if cause.moves {

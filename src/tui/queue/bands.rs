@@ -13,7 +13,6 @@ use super::slots::{GroupId, Slot};
 pub(crate) const READ: usize = 1_000;
 /// The cells of a band without its names: fold, risk, age, number, gaps.
 const AROUND: usize = 40;
-/// Maximum number of different fields in a group.
 const KEYS: usize = 16;
 /// Most columns of a row, the widest of values and of prose, and the least room for the last one.
 const COLUMNS: usize = 4;
@@ -34,7 +33,7 @@ pub(crate) struct Band {
     /// The most frequent risk. A row shows another one itself.
     pub(crate) risk: Option<Risk>,
     pub(crate) agent: Option<Untrusted>,
-    /// When its first and its last pending row were proposed.
+    /// When its first and its last row were proposed.
     pub(super) proposed: Option<(Timestamp, Timestamp)>,
     /// Sums of the undecided rows, the shortest last.
     pub(crate) sums: Vec<String>,
@@ -104,7 +103,7 @@ impl Bands {
         self.stale.extend(self.all.drain().map(|(group, band)| (group, (band, false))));
     }
 
-    pub(crate) fn changed(&mut self) {
+    fn changed(&mut self) {
         self.decided();
         self.stale.values_mut().for_each(|(_, rows_changed)| *rows_changed = true);
     }

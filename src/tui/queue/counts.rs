@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use crate::config::GroupBy;
-use crate::domain::{BatchKey, Change, Draft, Entry, Staged, StagedCounts, Timestamp};
+use crate::domain::{BatchKey, Change, Draft, Entry, Risk, Staged, StagedCounts, Timestamp};
 
 use super::groups::Group;
 use super::incoming::FrozenUpdates;
 use super::slots::CountsAs;
 use super::state::Queue;
-use super::tally::{Stats, Tally};
+use super::tally::{Stats, Tally, Waiting};
 
 /// Returns the counts with the waiting arrivals included. Its cost depends on the number of arrivals, not of rows.
 pub(crate) fn stats(queue: &mut Queue, now: Timestamp) -> Stats {
@@ -142,16 +142,53 @@ fn is_unopened(staged: &Staged) -> bool {
 pub(crate) struct StagedByGroup {
     groups: Vec<StagedCounts>,
     hidden: usize,
-    arrangement: u64,
+    changes: (u64, u64),
+    pub(crate) urgent: StagedUrgent,
+}
+
+/// The staged rows among those that come first; the header counts them no more.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StagedUrgent {
+    pub(crate) critical: usize,
+    sorted_expiries: Vec<Timestamp>,
+    /// Number of missions and agents whose actions are all staged.
+    pub(crate) unblocked: usize,
+}
+
+impl StagedUrgent {
+    pub(crate) fn of(queue: &Queue, draft: &Draft) -> Self {
+        let mut urgent = Self::default();
+        let mut waiting: HashMap<Waiting, usize> = HashMap::new();
+        let staged = draft.iter().filter_map(|(key, _)| queue.get(key));
+        for slot in staged.filter(|slot| slot.counts_as_pending() && !slot.away) {
+            urgent.critical += usize::from(slot.entry.row.risk == Risk::Critical);
+            urgent.sorted_expiries.extend(slot.entry.row.expires_at.filter(|_| slot.is_pending()));
+            if let Some(unit) = Waiting::of(&slot.entry) {
+                *waiting.entry(unit).or_default() += 1;
+            }
+        }
+        urgent.sorted_expiries.sort_unstable();
+        urgent.unblocked = waiting.iter().filter(|(unit, n)| queue.tally.waits_for(unit) == **n).count();
+        urgent
+    }
+
+    pub(crate) fn expiring(&self, now: Timestamp, until: Timestamp) -> usize {
+        let before = |limit: Timestamp| self.sorted_expiries.partition_point(|at| *at <= limit);
+        before(until).saturating_sub(before(now))
+    }
 }
 
 impl StagedByGroup {
     pub(crate) fn is_of(&self, queue: &Queue) -> bool {
-        self.arrangement == queue.arrangement
+        self.changes == queue.changes()
     }
 
     pub(crate) const fn hidden(&self) -> usize {
         self.hidden
+    }
+
+    pub(crate) fn with(self, urgent: StagedUrgent) -> Self {
+        Self { urgent, ..self }
     }
 
     /// Returns the staged decisions of a group, without those that the filter hides.
@@ -163,7 +200,7 @@ impl StagedByGroup {
     }
 
     pub(crate) fn of(queue: &Queue, draft: &Draft) -> Self {
-        let mut spread = Self { arrangement: queue.arrangement, ..Self::default() };
+        let mut spread = Self { changes: queue.changes(), ..Self::default() };
         // `StagedTotals` already counts batches.
         if queue.group_by == GroupBy::Batch && !queue.is_filtered {
             return spread;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::domain::{ActionKey, Look, Risk, Row};
+use crate::domain::{ActionKey, Look, Risk};
 use crate::tui::chrome;
 use crate::tui::core::model::Model;
 
@@ -32,16 +32,14 @@ pub(crate) fn counts(model: &Model) -> [usize; 4] {
     let unlisted = model.list.sources.iter().filter(|source| !source.listed);
     let unlisted = unlisted.filter_map(|source| source.blocked).sum::<u64>();
     let blocked = stats.waiting.saturating_add(usize::try_from(unlisted).unwrap_or(usize::MAX));
-    let staged = |is: &dyn Fn(&Row) -> bool| {
-        let slots = model.decide.draft.iter().filter_map(|(key, _)| model.queue.get(key));
-        slots.filter(|slot| slot.counts_as_pending() && is(&slot.entry.row)).count()
-    };
-    let is_soon = |row: &Row| row.expires_at.is_some_and(|at| at > model.now && at <= until);
+    let staged = &model.decide.spread.urgent;
     let expiring = model.queue.tally.expiring(model.now, until);
-    let expiring = if expiring > 0 { expiring.saturating_sub(staged(&is_soon)) } else { 0 };
-    let is_critical = |row: &Row| row.risk == Risk::Critical;
-    let critical = if critical > 0 { critical.saturating_sub(staged(&is_critical)) } else { 0 };
-    [stats.unknown, expiring, blocked, critical]
+    [
+        stats.unknown,
+        expiring.saturating_sub(staged.expiring(model.now, until)),
+        blocked.saturating_sub(staged.unblocked),
+        critical.saturating_sub(staged.critical),
+    ]
 }
 
 /// Whether a row that is unknown, expires or is critical is not the one under the cursor.
@@ -108,7 +106,7 @@ fn round(model: &Model) -> (Vec<(Urgency, RowId)>, usize) {
     let mut waiting = HashSet::new();
     let mut reasons = |slot: &Slot| {
         let is_first =
-            slot.counts_as_pending() && Waiting::of(&slot.entry).is_some_and(|unit| waiting.insert(unit));
+            is_undecided(model, slot) && Waiting::of(&slot.entry).is_some_and(|unit| waiting.insert(unit));
         let [is_unknown, is_soon, is_critical] = is_urgent(model, slot);
         let is = [is_unknown, is_soon, is_first, is_critical];
         Urgency::ALL.into_iter().zip(is).filter(|(_, is)| *is).map(|(why, _)| why).collect::<Vec<_>>()

@@ -33,7 +33,6 @@ pub(crate) struct Group {
     pub folded: bool,
     /// Number of visible rows that are neither decided nor settled.
     pub open: usize,
-    /// Number of batches of the visible rows.
     pub batches: usize,
     /// The line of its header or single row.
     pub(crate) line: usize,
@@ -77,7 +76,6 @@ impl GroupKey {
         }
     }
 
-    /// Returns true if the action counts as open in this group.
     pub(crate) fn counts(&self, slot: &Slot) -> bool {
         match self {
             Self::ToResolve => slot.is_lost(),
@@ -97,7 +95,6 @@ impl Group {
         self.rows.len() == 1 && self.key != GroupKey::ToResolve
     }
 
-    /// Returns true if its rows are behind its header.
     pub(crate) fn is_closed(&self) -> bool {
         self.folded && !self.is_single()
     }

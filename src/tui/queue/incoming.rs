@@ -123,6 +123,7 @@ impl Queue {
         self.tally.leaves(slot);
         self.strays += u32::from(stands_elsewhere(&slot.entry.row, &entry.row));
         *slot.entry = entry;
+        self.row_changes += 1;
         self.tally.comes(slot);
         Some(slot)
     }
@@ -256,7 +257,6 @@ impl Arrivals {
 }
 
 impl Queue {
-    /// Returns true if no visible action is open.
     pub(crate) fn is_emptied(&self) -> bool {
         self.groups.iter().all(|group| group.open == 0)
     }
@@ -422,7 +422,6 @@ impl FrozenUpdates {
         self.news.iter().filter(move |(key, _)| !known(key)).filter_map(|(_, entry)| entry.as_ref())
     }
 
-    /// Returns all changes as one sync per source.
     pub(crate) fn take(&mut self) -> Vec<(SourceName, Rows)> {
         let mut by_source: HashMap<SourceName, (Vec<Entry>, Vec<ActionKey>)> = HashMap::new();
         for (key, entry) in self.news.drain() {

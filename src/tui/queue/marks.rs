@@ -118,7 +118,6 @@ impl Queue {
         }
     }
 
-    /// Returns all visible pending actions, in folded groups, too.
     pub(crate) fn shown_pending(&self) -> Vec<RowId> {
         self.groups.iter().flat_map(|group| self.pending_of(&group.rows)).collect()
     }
@@ -138,7 +137,6 @@ impl Queue {
         self.order.iter().copied().filter(|id| self.slot(*id).is_some_and(is_marked)).collect()
     }
 
-    /// Number of marked actions that the filter hides.
     pub(crate) fn marks_hidden(&self) -> usize {
         if self.is_filtered { self.mark_sums().hidden } else { 0 }
     }

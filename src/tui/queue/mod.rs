@@ -6,6 +6,7 @@
 //! - `incoming` merges what a source reports. A known row changes in place, a new one waits in `held` until it moves
 //!   nothing between the top of the screen and the cursor, and a settled one stays for a minute or until a reload.
 //! - A sort, a grouping and a filter are jobs (`core::job`). The list keeps its rows until all of them are read.
+//! - `bands` reads the groups on screen: sums, common fields, columns. `columns` draws them. `first` visits what comes first.
 //! - `tally` counts rows as they come, change and leave. `counts` adds the arrivals, and the staged decisions.
 //! - Cursor, marks and folds belong to keys of actions and groups, so they survive any new order.
 //! - `sync` and `update` are the entrances: what a source sends, and what a key does.
@@ -14,8 +15,9 @@
 //! sort in one piece, which took 20 to 50 ms; a second copy of all keys to find rows, which took 5 MB; rows that get new
 //! numbers when one leaves, which every other table had to follow.
 //!
-//! Weaknesses: an arrival that is listed costs a pass over all rows. A row that changed its batch or its place
-//! keeps the old one until the next reload. Groups and batches of rows that left are kept until most of them are empty.
+//! Weaknesses: a decision adds up each band on screen again, up to 1,000 rows of each, and looks up all staged rows. An
+//! arrival that is listed costs a pass over all rows. A row that changed its batch or its place keeps the old one until
+//! the next reload. Groups and batches of rows that left are kept until most of them are empty.
 
 pub(crate) mod arrange;
 pub(crate) mod bands;

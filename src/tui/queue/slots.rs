@@ -174,7 +174,6 @@ impl Slots {
         self.by_key.find(self.hasher.hash_one(key), is_it).copied()
     }
 
-    /// Returns the id of the row that is inserted next.
     pub(crate) fn next_id(&self) -> RowId {
         self.free.last().copied().unwrap_or(RowId(self.all.len() as u32))
     }

@@ -59,8 +59,7 @@ pub(crate) struct Queue {
     pub(crate) anchor: Option<(Cursor, usize)>,
     /// Changes whenever the visible rows may have changed.
     pub(crate) arrangement: u64,
-    /// Number of times that a row changed its state.
-    restated: u64,
+    pub(super) row_changes: u64,
     /// Number of times that settled rows were removed.
     pub(crate) reloads: u32,
     pub(crate) sending: usize,
@@ -118,7 +117,6 @@ impl Queue {
         self.group(slot.group).filter(|_| slot.shown)
     }
 
-    /// Returns the visible rows of a group in list order.
     pub(crate) fn rows_of(&self, group: &Group) -> impl Iterator<Item = &Slot> {
         group.rows.iter().filter_map(|id| self.slot(*id))
     }
@@ -128,7 +126,6 @@ impl Queue {
         self.get(key).is_some_and(|slot| slot.shown)
     }
 
-    /// Returns true if the action is in the list but filtered out.
     pub(crate) fn is_filtered_out(&self, key: &ActionKey) -> bool {
         self.get(key).is_some_and(|slot| !slot.shown)
     }
@@ -227,7 +224,7 @@ impl Queue {
 
     pub(crate) fn set_state(&mut self, key: &ActionKey, state: State) {
         let Some(slot) = self.slots.find(key).and_then(|id| self.slots.get_mut(id)) else { return };
-        self.restated += 1;
+        self.row_changes += 1;
         self.tally.leaves(slot);
         let group = self.groups.get_mut(slot.group).filter(|_| slot.shown);
         let counts = |slot: &Slot| group.as_ref().is_some_and(|group| group.key.counts(slot));
@@ -256,9 +253,9 @@ impl Queue {
         }
     }
 
-    /// Returns numbers that differ after rows came, left or changed their states.
+    /// Returns numbers that differ after rows came, left or changed.
     pub(crate) const fn changes(&self) -> (u64, u64) {
-        (self.arrangement, self.restated)
+        (self.arrangement, self.row_changes)
     }
 
     pub(crate) const fn is_fresh(&self, slot: &Slot) -> bool {

@@ -23,10 +23,7 @@ pub(crate) struct Stats {
     pub oldest: Option<Timestamp>,
     /// When the next pending action expires.
     pub next_expiry: Option<Timestamp>,
-    /// Missions that are blocked by a pending action.
-    pub missions: usize,
-    pub agents: usize,
-    /// Missions, and agents without one, that are blocked.
+    /// Missions, and agents without one, that are blocked by a pending action.
     pub waiting: usize,
 }
 
@@ -56,7 +53,6 @@ impl Waiting {
 }
 
 impl Stats {
-    /// Number of high, critical and unknown risks.
     pub(crate) fn high_risk(&self) -> usize {
         let [_, _, high, critical] = self.risks;
         high + critical
@@ -71,7 +67,6 @@ pub(crate) struct Tally {
     /// Capabilities of the pending rows; usually equal.
     cans: Vec<(Capabilities, usize)>,
     agents: BTreeMap<(SourceName, Untrusted), usize>,
-    missions: BTreeMap<(SourceName, Untrusted), usize>,
     waiting: BTreeMap<Waiting, usize>,
     created: BTreeMap<Timestamp, usize>,
     expiries: BTreeMap<Timestamp, usize>,
@@ -158,13 +153,14 @@ impl Tally {
         if let Some(agent) = &row.agent {
             change(&mut self.agents, (source.clone(), agent.clone()), by);
         }
-        if let Some(mission) = &row.mission {
-            change(&mut self.missions, (source.clone(), mission.clone()), by);
-        }
         if let Some(waiting) = Waiting::of(entry) {
             change(&mut self.waiting, waiting, by);
         }
         self.expires(entry, counts, by);
+    }
+
+    pub(crate) fn waits_for(&self, unit: &Waiting) -> usize {
+        self.waiting.get(unit).copied().unwrap_or_default()
     }
 
     /// Number of pending rows that expire after `now`, at the latest at `until`.
@@ -201,8 +197,6 @@ impl Tally {
             risks,
             oldest: self.created.keys().next().copied(),
             next_expiry: self.expiries.keys().next().copied(),
-            missions: self.missions.len(),
-            agents: self.agents.len(),
             waiting: self.waiting.len(),
         }
     }

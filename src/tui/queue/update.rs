@@ -14,7 +14,7 @@ use crate::tui::queue::words;
 use crate::tui::{claims, history, preview};
 
 use super::bands::{BandRow, READ};
-use super::counts::StagedByGroup;
+use super::counts::{StagedByGroup, StagedUrgent};
 use super::groups::Regrouping;
 use super::incoming::FrozenUpdates;
 use super::slots::{GroupId, RowId, Settled, Slot, State};
@@ -293,7 +293,7 @@ pub(crate) fn keep_in_view(model: &mut Model) {
     model.queue.top = model.queue.top.min(first).max(least).min(last_top);
 }
 
-/// Makes the bands of the groups on screen that have none.
+/// Makes missing bands for the groups on screen.
 pub(crate) fn fit_bands(model: &mut Model) {
     let area = model.layout_in_panes().rows;
     let placed = model.queue.placed(area.height, model.settings.density);
@@ -329,15 +329,20 @@ pub(crate) fn count(model: &mut Model) {
         Effect::Save(writes) => writes.iter().any(changes),
         effect => matches!(effect, Effect::Reconcile),
     };
-    let is_same_list = model.decide.spread.is_of(&model.queue);
-    if !is_same_list {
-        model.list.bands.changed();
-    } else if model.effects.iter().any(decided) {
+    let has_decided = model.effects.iter().any(decided);
+    if has_decided {
         model.list.bands.decided();
-    } else {
-        return;
     }
-    model.decide.spread = StagedByGroup::of(&model.queue, &model.decide.draft);
+    if has_decided || !model.decide.spread.is_of(&model.queue) {
+        let (queue, draft) = (&model.queue, &model.decide.draft);
+        let urgent = match &model.decide.job {
+            // Its last slice counts.
+            Some(_) => std::mem::take(&mut model.decide.spread.urgent),
+            None => StagedUrgent::of(queue, draft),
+        };
+        let spread = StagedByGroup::of(queue, draft);
+        model.decide.spread = spread.with(urgent);
+    }
 }
 
 pub(crate) fn sort(model: &mut Model, by: SortBy) {

@@ -313,6 +313,7 @@ fn note(model: &Model, slot: &Slot, band: &Band, alone: bool, room: usize) -> pe
         Some(_) => Some(theme::unusual(model.settings.glyphs)),
         None => None,
     };
+    let is_changed = slot.is_pending() && model.has_changed(key);
     let staged = model.decide.draft.get(key);
     let soon = chrome::words::expires(row.expires_at, model.now).filter(|_| slot.is_pending());
     let own = || match &staged?.decision {
@@ -331,7 +332,7 @@ fn note(model: &Model, slot: &Slot, band: &Band, alone: bool, room: usize) -> pe
         Some((Shown::ours(Look::UNKNOWN.badge), theme::role(Look::UNKNOWN.role)))
     } else if !flag.is_empty() {
         Some((Shown::ours(flag), theme::LOOK))
-    } else if slot.is_pending() && model.has_changed(key) {
+    } else if is_changed {
         Some((Shown::ours(words::CHANGED), theme::LOOK))
     } else {
         let same = || same.map(|same| (Shown::ours(same.short()), theme::LOOK));
@@ -346,7 +347,6 @@ fn note(model: &Model, slot: &Slot, band: &Band, alone: bool, room: usize) -> pe
         was.or_else(own).or_else(same).or_else(approvals).or_else(claimed).or_else(age)
     };
     let sign = sign.map(|sign| (Shown::ours(sign), theme::LOOK));
-    let is_changed = slot.is_pending() && model.has_changed(key);
     let changed = Mark::Decided(DecisionKind::Retry).glyph(model.settings.glyphs);
     let changed = is_changed.then(|| (Shown::ours(changed), theme::LOOK));
     parts.extend(changed.into_iter().chain(sign).chain(said));
@@ -362,10 +362,8 @@ fn was(model: &Model, slot: &Slot, band: &Band, room: usize) -> Option<(Shown, S
     let key = &slot.entry.key;
     // A title shows the edit itself.
     let brief = slot.entry.row.brief.as_ref()?;
-    let rejects = model.decide.draft.get(key).is_some_and(|staged| staged.decision.kind().rejects());
-    let edits = model.edits_of(key).filter(|_| slot.is_pending() && !rejects);
-    let (edits, cached) = edits.zip(model.preview.cached(key))?;
-    let changes = changes(&cached.action.input, edits);
+    let (edits, input) = model.edits_in_row(key).filter(|_| slot.is_pending())?;
+    let changes = changes(input, edits);
     let [change] = changes.as_slice() else {
         return (!changes.is_empty()).then(|| (Shown::ours(words::edited(changes.len())), theme::KEY));
     };

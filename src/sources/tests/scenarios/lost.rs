@@ -5,13 +5,13 @@ use crate::sources::tests::desk::{Desk, cell, done};
 use crate::sources::tests::{Fault, Stand, World};
 
 pub(super) async fn after(world: &dyn World) -> String {
-    let desk = Desk::in_a_hurry(world);
+    let (desk, hurried) = (Desk::at_ease(world), Desk::in_a_hurry(world).await);
     let id = world.propose(0).await;
     let action = desk.load(&id).await;
     let submission = desk.freeze(&action, Decision::APPROVE).unwrap();
     world.faults().next_decision(Fault::SilentAfter);
 
-    let outcome = desk.send_one(&submission).await;
+    let outcome = hurried.send_one(&submission).await;
 
     assert_eq!((world.stands(&id).await, world.taken(&id).await), (Stand::Approved, 1));
     assert_eq!(world.faults().decisions(), 1, "sent once");
@@ -21,13 +21,13 @@ pub(super) async fn after(world: &dyn World) -> String {
 }
 
 pub(super) async fn before(world: &dyn World) -> String {
-    let desk = Desk::in_a_hurry(world);
+    let (desk, hurried) = (Desk::at_ease(world), Desk::in_a_hurry(world).await);
     let id = world.propose(0).await;
     let action = desk.load(&id).await;
     let submission = desk.freeze(&action, Decision::APPROVE).unwrap();
     world.faults().next_decision(Fault::SilentBefore);
 
-    let outcome = desk.send_one(&submission).await;
+    let outcome = hurried.send_one(&submission).await;
 
     assert_eq!((world.stands(&id).await, world.taken(&id).await), (Stand::Pending, 0));
     assert_eq!(world.faults().decisions(), 1, "sent once");
@@ -41,15 +41,15 @@ pub(super) async fn before(world: &dyn World) -> String {
 
 /// The backend accepts connections without answering; every request ends in time.
 pub(super) async fn silence(world: &dyn World) -> String {
-    let desk = Desk::in_a_hurry(world);
+    let (desk, hurried) = (Desk::at_ease(world), Desk::in_a_hurry(world).await);
     let id = world.propose(0).await;
     let action = desk.load(&id).await;
     let submission = desk.freeze(&action, Decision::APPROVE).unwrap();
     world.faults().every_request(Some(Fault::SilentBefore));
 
-    let error = desk.listed().await.unwrap_err();
+    let error = hurried.listed().await.unwrap_err();
     assert!(error.lost_sight(), "{error:?}");
-    let outcome = desk.send_one(&submission).await;
+    let outcome = hurried.send_one(&submission).await;
 
     assert!(matches!(outcome, Outcome::Unknown { .. } | Outcome::Failed { .. }), "{outcome:?}");
     assert_eq!((world.stands(&id).await, world.taken(&id).await), (Stand::Pending, 0));

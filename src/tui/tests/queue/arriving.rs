@@ -563,7 +563,7 @@ fn header_names_an_unreachable_source_before_the_counts() {
     }
     insta::assert_snapshot!(said.join("\n"), @"
     placet  0 to decide   F 1 unknown  ○ gate RETRY in 50 s, data 40 s old   14:23
-    placet  0 to decide   F 1 unknown   1 blocked          ○ gate RETRY in 50 s, data 40 s old   14:23
+    placet  0 to decide   F 1 unknown           ○ gate RETRY in 50 s, data 40 s old   kim@acme   14:23
     placet  0 to decide   F 1 unknown         ○ gate RETRY in 50 s
     ");
 }

@@ -1,8 +1,8 @@
 //! Rows in columns, the bands above them, and the notes at their right.
 
 use crate::contract::tool::definition;
-use crate::domain::{PendingAction, Risk, Timestamp};
-use crate::tui::testing::{Desk, NOW, action, decided};
+use crate::domain::{PendingAction, Risk, Status, Timestamp};
+use crate::tui::testing::{Desk, NOW, action, decided, lost};
 
 /// Returns a proposal with the title and the fields that the gate gives it.
 fn proposed(spec: &str, input: &str) -> PendingAction {
@@ -146,7 +146,7 @@ fn row_that_differs_from_its_band_says_so() {
 #[test]
 fn settled_row_keeps_its_columns() {
     let mut desk = Desk::new(100, 30, queue());
-    let ran = decided(queue().remove(1), crate::domain::Status::Executed, "lee");
+    let ran = decided(queue().remove(1), Status::Executed, "lee");
     desk.changes(vec![ran]);
     insta::assert_snapshot!(desk.list().lines().find(|line| line.contains("lee")).unwrap_or_default(), @"");
 }
@@ -257,4 +257,52 @@ fn key_does_not_return_to_a_decided_row() {
     desk.press("FxF");
     assert_eq!(desk.here(), "88413", "{}", desk.screen());
     assert!(desk.header().contains("1 expiring"), "{}", desk.header());
+}
+
+#[test]
+fn staged_rows_are_neither_counted_nor_visited() {
+    let all = queue().into_iter().map(|it| with_mission(it, "week-47"));
+    let alone = with_mission(refund("9", "1", "EUR", "zoe", "x"), "week-48");
+    let mut desk = Desk::new(160, 45, all.chain([alone]).collect());
+    assert!(desk.header().contains("F 2 blocked   6 critical"), "{}", desk.header());
+    desk.press("/zoe<Enter>x<Esc>");
+    assert!(desk.header().contains("F 1 blocked   5 critical"), "{}", desk.header());
+    desk.press("u");
+    assert!(desk.header().contains("F 2 blocked   6 critical"), "{}", desk.header());
+    desk.press("U");
+    for _ in 0..6 {
+        desk.press("F");
+        assert_ne!(desk.here(), "9", "{}", desk.status_line());
+    }
+    assert!(desk.status_line().contains("critical, 5 of 5"), "{}", desk.status_line());
+}
+
+#[test]
+fn unknown_outcomes_are_counted_under_a_filter() {
+    let mut all = queue();
+    all[1] = lost(all[1].clone());
+    let mut desk = Desk::new(100, 30, all);
+    desk.press("/SUP<Enter>");
+    assert!(desk.header().contains("F 1 unknown"), "{}", desk.header());
+}
+
+#[test]
+fn sum_follows_arrivals_and_what_others_settle() {
+    let mut desk = Desk::new(160, 45, queue());
+    desk.changes(vec![refund("99", "1000.00", "EUR", "zoe", "x")]);
+    desk.press("j");
+    assert!(desk.row(0).contains("6109.90 EUR"), "{}", desk.list());
+    desk.changes(vec![decided(queue().remove(3), Status::Rejected, "lee")]);
+    assert!(desk.row(0).contains("1129.90 EUR"), "{}", desk.list());
+}
+
+#[test]
+fn band_says_nothing_of_rows_that_it_did_not_read() {
+    let all = (1..=1_001).map(|id| refund(&id.to_string(), "1.00", "EUR", "ann", "x")).collect();
+    let desk = Desk::new(160, 45, all);
+    assert_eq!(
+        desk.row(0).split_whitespace().collect::<Vec<_>>(),
+        ["▾", "refund_payment", "CRIT", "1001", "left"]
+    );
+    assert!(desk.row(1).contains("1.00 EUR  ann"), "{}", desk.list());
 }

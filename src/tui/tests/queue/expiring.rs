@@ -42,7 +42,7 @@ fn row_counts_down_its_last_hour() {
         desk.press("jjk");
 
         let row = row(&desk, "Issue number 2");
-        assert!(row.starts_with("▌  ") && row.ends_with(want), "{left}: {row}");
+        assert!(row.starts_with("▌  │ Issue number 2  ") && row.ends_with(want), "{left}: {row}");
     }
 }
 

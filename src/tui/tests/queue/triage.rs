@@ -507,7 +507,7 @@ fn a_filter_on_three_panes() {
     desk.press("x,r/risk:>=high,med -drive<Enter>*");
 
     insta::assert_snapshot!(top(&desk, 14), @"
-    placet  7 to decide   3 of 8 shown (Esc clears)   risk:>=high,med -drive                                                             ● gate   kim@acme   14:22
+    placet  7 to decide   3 of 8 shown (Esc clears)   risk:>=high,med -drive   F 3 blocked   1 critical   risk first                     ● gate   kim@acme   14:22
     All                    8 │▌ +refund_payment │ Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yro… CRIT ! hidden │ 3 marked: 1 refund_payment CRITICAL, 2
                              │ ▾ create_linear_issue  med  refunds-agent                         1 left
     Agents                   │ ✗+│ Refund double-charge INV-8841                                   44 m

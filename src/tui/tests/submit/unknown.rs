@@ -217,7 +217,7 @@ fn new_unknown_above_the_cursor_is_held_and_counted() {
     desk.changes(vec![lost(few(2).remove(1))]);
 
     assert_eq!((desk.model.list.stats.unknown, desk.model.list.stats.pending), (1, 1));
-    insta::assert_snapshot!(desk.header(), @" placet  1 to decide   1 new above   F 1 unknown   1 blocked              ● gate   kim@acme   14:22");
+    insta::assert_snapshot!(desk.header(), @" placet  1 to decide   F 1 unknown   1 new above   1 blocked              ● gate   kim@acme   14:22");
     desk.changes(vec![decided(few(2).remove(1), Status::Failed, "lee")]);
     assert_eq!(desk.model.list.stats.unknown, 0);
 }
